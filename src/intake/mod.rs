@@ -1,0 +1,1 @@
+//! Reads clients' configuration files, on a thread of its own.

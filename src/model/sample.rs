@@ -1,0 +1,101 @@
+//! One pass over the system. Not atomic: a process can vanish in the middle of it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::descriptor::Holder;
+use super::host::{Host, Observer, Visibility};
+use super::identity::{Pid, ProcessKey};
+use super::process::Process;
+use super::reading::{Absence, Reading};
+use super::socket::Sockets;
+use super::time::UnixMillis;
+
+/// One sample.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sample {
+    /// Wall time when it was begun.
+    pub taken_at: UnixMillis,
+    /// `CLOCK_BOOTTIME` then, milliseconds: elapsed times are taken against it, not the wall clock.
+    pub since_boot_ms: u64,
+    /// CPU time that taking it cost this program, microseconds.
+    pub cost_us: u64,
+    /// The machine.
+    pub host: Host,
+    /// Who looked.
+    pub observer: Observer,
+    /// How much could be read.
+    pub visibility: Visibility,
+    /// Number of processes whose descriptors the reader may look at.
+    pub readable: u32,
+    /// Number of processes that the kernel counts but does not show (hidepid), where known.
+    pub hidden: Option<u32>,
+    /// Every process, by pid. Unchanged ones are shared with the sample before.
+    pub processes: BTreeMap<Pid, Arc<Process>>,
+    /// Sockets of the reader's network namespace.
+    pub sockets: Reading<Sockets>,
+    /// Who has a descriptor on the pipes and sockets that were searched for, by inode; every
+    /// inode that was searched has an entry.
+    pub holders: BTreeMap<u64, Vec<Holder>>,
+    /// Processes whose descriptors were looked for in the search and could not be read.
+    pub unsearched: Vec<Unsearched>,
+    /// What could not be read.
+    pub problems: Vec<Problem>,
+}
+
+/// A process that the search for holders could not look into.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unsearched {
+    /// The process.
+    pub process: ProcessKey,
+    /// Why.
+    pub why: Absence,
+}
+
+/// One thing that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Problem {
+    /// Process, where it is about one.
+    pub pid: Option<Pid>,
+    /// What was being read: a path, a field, a call.
+    pub what: String,
+    /// Why it was not.
+    pub kind: Absence,
+    /// What to know or do.
+    pub detail: String,
+}
+
+impl Sample {
+    /// Returns the process with this pid.
+    pub fn process(&self, pid: Pid) -> Option<&Process> {
+        self.processes.get(&pid).map(Arc::as_ref)
+    }
+
+    /// Returns the process with this key; `None` also when its pid was reused.
+    pub fn get(&self, key: ProcessKey) -> Option<&Process> {
+        self.process(key.pid).filter(|process| process.key == key)
+    }
+
+    /// Returns how long a process has run, milliseconds since its start by the boot clock.
+    pub fn elapsed_ms(&self, process: &Process) -> u64 {
+        let units = self.host.start_units_per_second.max(1);
+        match self.host.os {
+            super::host::Os::Linux => {
+                let started = u128::from(process.key.start.0) * 1000 / u128::from(units);
+                self.since_boot_ms.saturating_sub(u64::try_from(started).unwrap_or(u64::MAX))
+            }
+            super::host::Os::Macos => {
+                let started = i64::try_from(process.key.start.0 / 1000).unwrap_or(i64::MAX);
+                u64::try_from(self.taken_at.0.saturating_sub(started)).unwrap_or(0)
+            }
+        }
+    }
+
+    /// Returns the wall time at which a process started.
+    pub fn started_at(&self, process: &Process) -> UnixMillis {
+        let elapsed = i64::try_from(self.elapsed_ms(process)).unwrap_or(i64::MAX);
+        UnixMillis(self.taken_at.0.saturating_sub(elapsed))
+    }
+}

@@ -1,0 +1,1 @@
+//! Linux: /proc, netlink, pidfd.

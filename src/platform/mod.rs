@@ -1,0 +1,53 @@
+//! The contract with the operating system: what each system's folder fills.
+//!
+//! The only layer with `cfg(target_os)` and the only one with `unsafe`.
+
+use std::collections::BTreeSet;
+
+use thiserror::Error;
+
+use crate::model::identity::ProcessKey;
+use crate::model::sample::Sample;
+
+#[cfg(target_os = "linux")]
+pub mod linux;
+#[cfg(target_os = "macos")]
+pub mod macos;
+
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+compile_error!("mcpwake reads processes on Linux and macOS only: fill src/platform for this system");
+
+/// Reads the system. Keeps what it may keep between two samples; every value of a sample is true
+/// at the time of that sample.
+pub trait Source: Send {
+    /// Takes one pass over all processes: everything but what `look_closer` fills.
+    fn sample(&mut self) -> Result<Sample, SourceError>;
+
+    /// Fills, for the processes named: descriptors, environment, signal masks, swap, locks,
+    /// namespaces, cwd anew; and for the pipes, sockets and terminals among their descriptors:
+    /// sockets and holders.
+    fn look_closer(&mut self, sample: &mut Sample, interest: &Interest);
+}
+
+/// Which processes deserve a closer look.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Interest {
+    /// The processes: members of instances, their clients and relays, the selected one.
+    pub closely: BTreeSet<ProcessKey>,
+    /// Names of environment variables whose values are identifiers and may be kept.
+    pub identifiers: BTreeSet<String>,
+    /// Names that make an inode worth a search beyond those of `closely`.
+    pub inodes: BTreeSet<u64>,
+}
+
+/// The system could not be read at all.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{operation} {path}: {reason}")]
+pub struct SourceError {
+    /// Path or call.
+    pub path: String,
+    /// What was being done.
+    pub operation: String,
+    /// The system's reason, and what to do.
+    pub reason: String,
+}

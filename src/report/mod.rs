@@ -1,0 +1,1 @@
+//! Headless output: the published JSON formats and tables for a pipe.

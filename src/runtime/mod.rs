@@ -1,0 +1,1 @@
+//! The running program: event loop, terminal, collector thread.

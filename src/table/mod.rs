@@ -1,0 +1,1 @@
+//! Columns, cell text and sort keys: one definition for the tree, `list` and help.

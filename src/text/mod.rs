@@ -1,0 +1,10 @@
+//! Text: what other processes wrote made visible and harmless, widths, durations.
+//!
+//! Imports nothing else of this crate.
+
+pub mod format;
+pub mod redact;
+pub mod safe;
+pub mod width;
+
+pub use safe::Safe;

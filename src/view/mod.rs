@@ -1,0 +1,1 @@
+//! Draws the state: reads `App`, changes nothing, does no I/O.
