@@ -83,7 +83,9 @@ impl Serialize for OsBytes {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.as_str() {
             Some(text) => Form::Text(text.into()),
-            None => Form::Encoded { base64: base64::engine::general_purpose::STANDARD.encode(&self.0).into() },
+            None => Form::Encoded {
+                base64: base64::engine::general_purpose::STANDARD.encode(&self.0).into(),
+            },
         }
         .serialize(serializer)
     }

@@ -17,7 +17,11 @@ impl Pid {
 
     /// Returns the pid; `None` for 0, negative numbers and what no kernel gives out (above 2^22).
     pub fn new(raw: i64) -> Option<Self> {
-        u32::try_from(raw).ok().filter(|raw| *raw <= 1 << 22).and_then(NonZeroU32::new).map(Self)
+        u32::try_from(raw)
+            .ok()
+            .filter(|raw| *raw <= 1 << 22)
+            .and_then(NonZeroU32::new)
+            .map(Self)
     }
 
     /// Returns the number.

@@ -244,7 +244,10 @@ impl Judged {
     /// Returns the instances that a process is a member of (client excepted).
     pub fn instance_of(&self, key: ProcessKey) -> Option<InstanceId> {
         let roles = self.roles.get(&key)?;
-        roles.iter().find(|role| role.role != Role::Client).map(|role| role.instance)
+        roles
+            .iter()
+            .find(|role| role.role != Role::Client)
+            .map(|role| role.instance)
     }
 }
 
@@ -266,6 +269,8 @@ mod role_entries {
     pub(super) fn deserialize<'de, D: Deserializer<'de>, V: Deserialize<'de>>(
         deserializer: D,
     ) -> Result<BTreeMap<ProcessKey, V>, D::Error> {
-        Ok(Vec::<(ProcessKey, V)>::deserialize(deserializer)?.into_iter().collect())
+        Ok(Vec::<(ProcessKey, V)>::deserialize(deserializer)?
+            .into_iter()
+            .collect())
     }
 }

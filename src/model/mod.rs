@@ -9,6 +9,7 @@ pub mod finding;
 pub mod host;
 pub mod identity;
 pub mod instance;
+pub mod interest;
 pub mod known;
 pub mod process;
 pub mod reading;

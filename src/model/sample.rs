@@ -84,7 +84,8 @@ impl Sample {
         match self.host.os {
             super::host::Os::Linux => {
                 let started = u128::from(process.key.start.0) * 1000 / u128::from(units);
-                self.since_boot_ms.saturating_sub(u64::try_from(started).unwrap_or(u64::MAX))
+                self.since_boot_ms
+                    .saturating_sub(u64::try_from(started).unwrap_or(u64::MAX))
             }
             super::host::Os::Macos => {
                 let started = i64::try_from(process.key.start.0 / 1000).unwrap_or(i64::MAX);

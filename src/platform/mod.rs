@@ -2,11 +2,9 @@
 //!
 //! The only layer with `cfg(target_os)` and the only one with `unsafe`.
 
-use std::collections::BTreeSet;
-
 use thiserror::Error;
 
-use crate::model::identity::ProcessKey;
+use crate::model::interest::Interest;
 use crate::model::sample::Sample;
 
 #[cfg(target_os = "linux")]
@@ -27,17 +25,6 @@ pub trait Source: Send {
     /// namespaces, cwd anew; and for the pipes, sockets and terminals among their descriptors:
     /// sockets and holders.
     fn look_closer(&mut self, sample: &mut Sample, interest: &Interest);
-}
-
-/// Which processes deserve a closer look.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Interest {
-    /// The processes: members of instances, their clients and relays, the selected one.
-    pub closely: BTreeSet<ProcessKey>,
-    /// Names of environment variables whose values are identifiers and may be kept.
-    pub identifiers: BTreeSet<String>,
-    /// Names that make an inode worth a search beyond those of `closely`.
-    pub inodes: BTreeSet<u64>,
 }
 
 /// The system could not be read at all.
