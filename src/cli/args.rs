@@ -13,7 +13,12 @@ use crate::model::identity::Pid;
 ///
 /// Without a command it opens the live screen.
 #[derive(Debug, Parser)]
-#[command(name = "mcpwake", version, max_term_width = 100, disable_help_subcommand = true)]
+#[command(
+    name = "mcpwake",
+    version,
+    max_term_width = 100,
+    disable_help_subcommand = true
+)]
 pub(super) struct Cli {
     #[command(flatten)]
     pub(super) global: Global,
@@ -158,7 +163,10 @@ mod tests {
     #[test]
     fn pids_that_no_kernel_gives_out_are_refused() {
         for wrong in ["0", "4194305", "99999999999999999999", "x", ""] {
-            assert!(Cli::try_parse_from(["mcpwake", "show", wrong]).is_err(), "{wrong}");
+            assert!(
+                Cli::try_parse_from(["mcpwake", "show", wrong]).is_err(),
+                "{wrong}"
+            );
         }
         assert!(Cli::try_parse_from(["mcpwake", "show", "--", "-1"]).is_err());
         assert!(Cli::try_parse_from(["mcpwake", "show", "4194304"]).is_ok());

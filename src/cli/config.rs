@@ -128,7 +128,10 @@ fn load_from(
 }
 
 fn is_missing(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
 }
 
 /// Adds one file: a later value replaces an earlier one, but read-only is never switched off.
@@ -159,7 +162,10 @@ fn add(settings: &mut Settings, file: String, bytes: &[u8]) -> Result<(), Config
     settings.read_only |= parsed.read_only.unwrap_or(false);
     settings.ascii |= parsed.ascii.unwrap_or(false);
     if parsed.rules.is_some() || parsed.clients.is_some() {
-        settings.catalogs.push(CatalogText { file, text: text.to_owned() });
+        settings.catalogs.push(CatalogText {
+            file,
+            text: text.to_owned(),
+        });
     }
     Ok(())
 }
@@ -198,7 +204,9 @@ mod tests {
 
     impl Files {
         fn new() -> Self {
-            Self { folder: tempfile::tempdir().unwrap() }
+            Self {
+                folder: tempfile::tempdir().unwrap(),
+            }
         }
 
         fn write(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
@@ -263,7 +271,9 @@ mod tests {
 
     #[test]
     fn a_named_file_must_be_there() {
-        let error = Files::new().load(&["--config", "/nowhere/c.toml"], None).unwrap_err();
+        let error = Files::new()
+            .load(&["--config", "/nowhere/c.toml"], None)
+            .unwrap_err();
         assert!(error.to_string().contains("/nowhere/c.toml"), "{error}");
     }
 
@@ -281,8 +291,17 @@ mod tests {
         for (text, wanted_line, wanted_key, wanted) in cases {
             let path = files.write("user", text).display().to_string();
             match files.load(&[], None).unwrap_err() {
-                ConfigError::Content { file, line, key, what } => {
-                    assert_eq!((file, line, key.as_str()), (path, wanted_line, wanted_key), "{what}");
+                ConfigError::Content {
+                    file,
+                    line,
+                    key,
+                    what,
+                } => {
+                    assert_eq!(
+                        (file, line, key.as_str()),
+                        (path, wanted_line, wanted_key),
+                        "{what}"
+                    );
                     assert!(what.contains(wanted), "{what}");
                 }
                 other @ ConfigError::Named { .. } => panic!("{other}"),

@@ -22,8 +22,14 @@ impl Exit {
     /// All codes that this version uses, with what they mean, for the manual and the README.
     pub const DOCUMENTED: [(Self, &'static str); 4] = [
         (Self::Done, "done; a closed pipe is no error"),
-        (Self::Failed, "failed: the system could not be read, or there is no such process"),
-        (Self::Usage, "usage: wrong arguments or configuration; nothing was done"),
+        (
+            Self::Failed,
+            "failed: the system could not be read, or there is no such process",
+        ),
+        (
+            Self::Usage,
+            "usage: wrong arguments or configuration; nothing was done",
+        ),
         (Self::Matched, "an instance has one of the findings of --fail-on"),
     ];
 

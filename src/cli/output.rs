@@ -34,5 +34,8 @@ pub(super) fn columns() -> Option<usize> {
     if !is_terminal() {
         return None;
     }
-    crossterm::terminal::size().ok().map(|(columns, _)| usize::from(columns)).filter(|columns| *columns > 0)
+    crossterm::terminal::size()
+        .ok()
+        .map(|(columns, _)| usize::from(columns))
+        .filter(|columns| *columns > 0)
 }

@@ -2,9 +2,16 @@
 //!
 //! JSON keeps exact text and is always redacted; every table passes `text::Safe`.
 
+pub mod evidence;
+pub mod explain;
 mod fill;
 pub mod inventory;
+mod page;
 mod publish;
+pub mod schema;
+mod show;
 mod word;
 
-pub use fill::{Selection, inventory};
+pub use fill::{Selection, evidence, inventory};
+pub use publish::Secrets;
+pub use show::{quoted, show};

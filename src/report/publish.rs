@@ -9,6 +9,34 @@ use base64::engine::general_purpose::STANDARD;
 use crate::model::bytes::OsBytes;
 use crate::text::redact::Redactor;
 
+/// What is done with secrets in text of other processes.
+#[derive(Clone, Copy, Debug)]
+pub enum Secrets<'a> {
+    /// They are removed: always in a file or a pipe.
+    Removed(&'a Redactor),
+    /// They are shown: on the operator's own terminal, when asked for.
+    Shown,
+}
+
+impl Secrets<'_> {
+    /// Returns a line (a sentence, a title, a URL) as it may be shown.
+    pub(super) fn line(self, line: &str) -> String {
+        match self {
+            Self::Removed(redactor) => redactor.line(line),
+            Self::Shown => line.to_owned(),
+        }
+    }
+
+    /// Returns an argument vector as it may be shown, with as many elements.
+    pub(super) fn argv(self, argv: &[OsBytes]) -> Vec<Vec<u8>> {
+        let raw: Vec<Vec<u8>> = argv.iter().map(|element| element.as_bytes().to_vec()).collect();
+        match self {
+            Self::Removed(redactor) => redactor.argv(&raw),
+            Self::Shown => raw,
+        }
+    }
+}
+
 /// Text for a JSON string, and the bytes where the text could not keep them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Exact {
@@ -33,26 +61,31 @@ pub(super) fn exact(bytes: &OsBytes) -> Exact {
 }
 
 /// Returns the text of bytes that may hold a secret: targets, commands, titles.
-pub(super) fn redacted(bytes: &OsBytes, redactor: &Redactor) -> Exact {
+pub(super) fn redacted(bytes: &OsBytes, secrets: Secrets<'_>) -> Exact {
     match bytes.as_str() {
-        Some(text) => Exact { text: redactor.line(text), base64: None },
+        Some(text) => Exact {
+            text: secrets.line(text),
+            base64: None,
+        },
         None => {
-            let redacted = redactor.argv(&[bytes.as_bytes().to_vec()]);
+            let redacted = secrets.argv(std::slice::from_ref(bytes));
             exact_bytes(redacted.first().map_or(&[], Vec::as_slice))
         }
     }
 }
 
 /// Returns an argument vector, redacted, with as many elements as it had.
-pub(super) fn argv(argv: &[OsBytes], redactor: &Redactor) -> ExactArgv {
-    let raw: Vec<Vec<u8>> = argv.iter().map(|element| element.as_bytes().to_vec()).collect();
-    let redacted = redactor.argv(&raw);
+pub(super) fn argv(argv: &[OsBytes], secrets: Secrets<'_>) -> ExactArgv {
+    let redacted = secrets.argv(argv);
     let text: Vec<Exact> = redacted.iter().map(|element| exact_bytes(element)).collect();
     let base64 = text
         .iter()
         .any(|element| element.base64.is_some())
         .then(|| redacted.iter().map(|element| STANDARD.encode(element)).collect());
-    ExactArgv { text: text.into_iter().map(|element| element.text).collect(), base64 }
+    ExactArgv {
+        text: text.into_iter().map(|element| element.text).collect(),
+        base64,
+    }
 }
 
 fn exact_bytes(bytes: &[u8]) -> Exact {
@@ -66,7 +99,10 @@ fn exact_bytes(bytes: &[u8]) -> Exact {
             let _ = write!(text, "\\x{byte:02x}");
         }
     }
-    Exact { text, base64: lossy.then(|| STANDARD.encode(bytes)) }
+    Exact {
+        text,
+        base64: lossy.then(|| STANDARD.encode(bytes)),
+    }
 }
 
 #[cfg(test)]
@@ -76,7 +112,13 @@ mod tests {
     #[test]
     fn utf8_stays_as_it_is() {
         let hostile = "a\u{1b}[31m\u{202e}\n\u{0}é";
-        assert_eq!(exact(&hostile.into()), Exact { text: hostile.to_owned(), base64: None });
+        assert_eq!(
+            exact(&hostile.into()),
+            Exact {
+                text: hostile.to_owned(),
+                base64: None
+            }
+        );
     }
 
     #[test]

@@ -119,16 +119,49 @@ mod tests {
     #[test]
     fn one_word_in_the_snapshot_and_in_the_inventory() {
         same(&[Os::Linux, Os::Macos], os);
-        same(&[Visibility::All, Visibility::Own, Visibility::Partial], visibility);
-        same(&[Transport::Stdio, Transport::Network, Transport::Unknown], transport);
+        same(
+            &[Visibility::All, Visibility::Own, Visibility::Partial],
+            visibility,
+        );
+        same(
+            &[Transport::Stdio, Transport::Network, Transport::Unknown],
+            transport,
+        );
         same(&[Lineage::Child, Lineage::Reparented, Lineage::Unknown], lineage);
         same(&[Weight::Strong, Weight::Supporting, Weight::Context], weight);
-        same(&[EndKind::Pipe, EndKind::Socket, EndKind::Tty, EndKind::Null], end_kind);
+        same(
+            &[EndKind::Pipe, EndKind::Socket, EndKind::Tty, EndKind::Null],
+            end_kind,
+        );
         same(&[EndKind::File, EndKind::Closed, EndKind::Other], end_kind);
-        same(&[PeerState::Held, PeerState::None, PeerState::Own, PeerState::Hidden], peer);
+        same(
+            &[
+                PeerState::Held,
+                PeerState::None,
+                PeerState::Own,
+                PeerState::Hidden,
+            ],
+            peer,
+        );
         same(&[PeerState::NotApplicable], peer);
-        same(&[Relation::Client, Relation::Ancestor, Relation::Member, Relation::Other], relation);
+        same(
+            &[
+                Relation::Client,
+                Relation::Ancestor,
+                Relation::Member,
+                Relation::Other,
+            ],
+            relation,
+        );
         same(&[Access::Read, Access::Write, Access::Both], access);
-        same(&[Absence::Denied, Absence::Gone, Absence::Unsupported, Absence::Failed], absence);
+        same(
+            &[
+                Absence::Denied,
+                Absence::Gone,
+                Absence::Unsupported,
+                Absence::Failed,
+            ],
+            absence,
+        );
     }
 }

@@ -14,10 +14,17 @@ pub(in crate::report) fn around(world: &World, instances: &[&Instance]) -> BTree
     let mut with_part: BTreeSet<ProcessKey> = instances
         .iter()
         .flat_map(|instance| instance.members().map(|(key, _)| key))
-        .chain(instances.iter().filter_map(|instance| instance.client.as_ref().map(|client| client.process)))
+        .chain(
+            instances
+                .iter()
+                .filter_map(|instance| instance.client.as_ref().map(|client| client.process)),
+        )
         .collect();
     for (key, roles) in &world.judged.roles {
-        if roles.iter().any(|role| instances.iter().any(|instance| instance.id == role.instance)) {
+        if roles
+            .iter()
+            .any(|role| instances.iter().any(|instance| instance.id == role.instance))
+        {
             with_part.insert(*key);
         }
     }

@@ -4,12 +4,11 @@ use crate::model::finding::{End, Fact, Lead, Stdio};
 use crate::model::identity::ProcessKey;
 use crate::model::instance::{ClientRef, Identification, Instance};
 use crate::report::inventory;
-use crate::report::publish::{exact, redacted};
+use crate::report::publish::{Secrets, exact, redacted};
 use crate::report::word;
-use crate::text::redact::Redactor;
 
 /// Returns an instance as the inventory shows it.
-pub(in crate::report) fn instance(instance: &Instance, redactor: &Redactor) -> inventory::Instance {
+pub(in crate::report) fn instance(instance: &Instance, secrets: Secrets<'_>) -> inventory::Instance {
     let name = exact(&instance.name);
     inventory::Instance {
         id: instance.id.to_string(),
@@ -23,10 +22,10 @@ pub(in crate::report) fn instance(instance: &Instance, redactor: &Redactor) -> i
             kind: adopter.kind.word(),
             name: exact(&adopter.name).text,
         }),
-        managed: instance
-            .managed
-            .as_ref()
-            .map(|managed| inventory::Managed { by: managed.by.clone(), unit: managed.unit.clone() }),
+        managed: instance.managed.as_ref().map(|managed| inventory::Managed {
+            by: managed.by.clone(),
+            unit: managed.unit.clone(),
+        }),
         container: instance.container.as_ref().map(|container| inventory::Container {
             engine: container.engine.clone(),
             id: container.id.clone(),
@@ -43,22 +42,28 @@ pub(in crate::report) fn instance(instance: &Instance, redactor: &Redactor) -> i
         launcher_pids: instance.launchers.iter().copied().map(pid).collect(),
         helper_pids: instance.helpers.iter().copied().map(pid).collect(),
         client: instance.client.as_ref().map(client),
-        identified_by: identification(&instance.identified_by, redactor),
+        identified_by: identification(&instance.identified_by, secrets),
         stdio: instance.stdio.as_ref().map(stdio),
         reach: instance
             .reach
             .as_ref()
-            .map(|leads| leads.iter().map(|one| lead(one, redactor)).collect()),
+            .map(|leads| leads.iter().map(|one| lead(one, secrets)).collect()),
         twins: instance.twins.iter().map(|pid| pid.get()).collect(),
         older_twin: instance.older_twin,
-        facts: all_facts(instance).into_iter().map(|one| fact(one, redactor)).collect(),
+        facts: all_facts(instance)
+            .into_iter()
+            .map(|one| fact(one, secrets))
+            .collect(),
         activity: None,
     }
 }
 
 /// Returns the facts of an instance, then what it does now where that is not among them.
 pub(in crate::report) fn all_facts(instance: &Instance) -> Vec<&Fact> {
-    let now = instance.acts_now.iter().filter(|fact| !instance.facts.contains(fact));
+    let now = instance
+        .acts_now
+        .iter()
+        .filter(|fact| !instance.facts.contains(fact));
     instance.facts.iter().chain(now).collect()
 }
 
@@ -76,11 +81,11 @@ fn client(client: &ClientRef) -> inventory::Client {
     }
 }
 
-fn identification(by: &Identification, redactor: &Redactor) -> inventory::Identification {
+fn identification(by: &Identification, secrets: Secrets<'_>) -> inventory::Identification {
     inventory::Identification {
         confidence: by.confidence.word(),
         rule: by.rule.clone(),
-        because: redactor.line(&by.because),
+        because: secrets.line(&by.because),
         file: by.file.as_ref().map(|file| exact(file).text),
         server_name: by.server_name.as_ref().map(|name| exact(name).text),
     }
@@ -116,8 +121,8 @@ fn end(end: &End) -> inventory::End {
     }
 }
 
-fn lead(lead: &Lead, redactor: &Redactor) -> inventory::Lead {
-    let target = redacted(&lead.target, redactor);
+fn lead(lead: &Lead, secrets: Secrets<'_>) -> inventory::Lead {
+    let target = redacted(&lead.target, secrets);
     inventory::Lead {
         letter: lead.letter.clone(),
         kind: lead.kind.word(),
@@ -126,19 +131,18 @@ fn lead(lead: &Lead, redactor: &Redactor) -> inventory::Lead {
         state: lead.state.clone(),
         pid: lead.pid.get(),
         fd: lead.fd,
-        meaning: redactor.line(&lead.meaning),
+        meaning: secrets.line(&lead.meaning),
         last_sent_ms: lead.last_sent_ms,
         last_received_ms: lead.last_received_ms,
     }
 }
 
 /// Returns a fact as the inventory shows it.
-pub(in crate::report) fn fact(fact: &Fact, redactor: &Redactor) -> inventory::Fact {
+pub(in crate::report) fn fact(fact: &Fact, secrets: Secrets<'_>) -> inventory::Fact {
     inventory::Fact {
         code: fact.code.clone(),
-        text: redactor.line(&fact.text),
+        text: secrets.line(&fact.text),
         source: fact.source.clone(),
         weight: word::weight(fact.weight),
     }
 }
-

@@ -1,26 +1,30 @@
 //! Fills `mcpwake.inventory/1` from a judged sample.
 
 mod around;
+mod evidence;
 mod instance;
 mod problems;
 mod process;
 
 use std::collections::BTreeSet;
 
+use super::evidence::{Evidence, Identified};
 use super::inventory::{Host, Inventory, SCHEMA};
-use super::publish::exact;
+use super::publish::{Secrets, exact};
 use super::word;
 use crate::model::finding::Finding;
 use crate::model::identity::Pid;
 use crate::model::instance::Instance;
+use crate::model::process::Process;
 use crate::model::sample::Sample;
 use crate::model::world::World;
 use crate::text::redact::Redactor;
 
-pub(super) use around::around;
-pub(super) use instance::{fact, instance};
-pub(super) use problems::problems;
-pub(super) use process::process;
+use around::{ancestors, around};
+pub(super) use evidence::evidence as evidence_with;
+use instance::instance;
+use problems::problems;
+use process::process;
 
 /// What of a world is wanted.
 #[derive(Clone, Debug, Default)]
@@ -43,7 +47,9 @@ impl Selection {
             .iter()
             .filter(|instance| self.findings.is_empty() || self.findings.contains(&instance.finding))
             .filter(|instance| {
-                self.session.as_ref().is_none_or(|session| in_session(world, instance, session))
+                self.session
+                    .as_ref()
+                    .is_none_or(|session| in_session(world, instance, session))
             })
             .collect();
         wanted.sort_by_key(|instance| {
@@ -60,7 +66,9 @@ fn in_session(world: &World, instance: &Instance, session: &str) -> bool {
     let number = session.parse::<i64>().ok().and_then(Pid::new);
     let client = instance.client.as_ref().map(|client| client.process);
     instance.members().map(|(key, _)| key).chain(client).any(|key| {
-        let Some(process) = world.sample.get(key) else { return false };
+        let Some(process) = world.sample.get(key) else {
+            return false;
+        };
         if number.is_some() && process.sid == number {
             return true;
         }
@@ -75,6 +83,7 @@ fn in_session(world: &World, instance: &Instance, session: &str) -> bool {
 
 /// Returns the inventory of a world. Always redacted: a file or a pipe is no terminal.
 pub fn inventory(world: &World, selection: &Selection, redactor: &Redactor) -> Inventory {
+    let secrets = Secrets::Removed(redactor);
     let sample = &world.sample;
     let chosen = selection.instances(world);
     let pids: BTreeSet<Pid> = if selection.all {
@@ -86,18 +95,23 @@ pub fn inventory(world: &World, selection: &Selection, redactor: &Redactor) -> I
         schema: SCHEMA,
         taken_at: sample.taken_at.rfc3339(),
         host: host(sample),
-        instances: chosen.iter().map(|one| instance(one, redactor)).collect(),
+        instances: chosen.iter().map(|one| instance(one, secrets)).collect(),
         processes: pids
             .iter()
             .filter_map(|pid| sample.process(*pid))
-            .map(|one| process(world, one, redactor))
+            .map(|one| process(world, one, secrets))
             .collect(),
-        problems: problems(world, &pids, redactor),
+        problems: problems(world, &pids, secrets),
     }
 }
 
+/// Returns the evidence on a process of this world. Always redacted.
+pub fn evidence(world: &World, subject: &Process, identified: &Identified, redactor: &Redactor) -> Evidence {
+    evidence_with(world, subject, identified, Secrets::Removed(redactor))
+}
+
 /// Returns the machine and who looked.
-pub(super) fn host(sample: &Sample) -> Host {
+fn host(sample: &Sample) -> Host {
     Host {
         hostname: exact(&sample.host.hostname).text,
         os: word::os(sample.host.os),

@@ -8,20 +8,19 @@ use crate::model::reading::{Absence, Reading};
 use crate::model::sample;
 use crate::model::world::World;
 use crate::report::inventory::Problem;
-use crate::report::publish;
+use crate::report::publish::{self, Secrets};
 use crate::report::word;
-use crate::text::redact::Redactor;
 
 /// Returns what could not be read of the machine and of these processes: one row per process and
 /// reason, with the keys in `what`; the kernel's own threads share one row per reason.
-pub(in crate::report) fn problems(world: &World, pids: &BTreeSet<Pid>, redactor: &Redactor) -> Vec<Problem> {
+pub(in crate::report) fn problems(world: &World, pids: &BTreeSet<Pid>, secrets: Secrets<'_>) -> Vec<Problem> {
     let mut rows: Vec<Problem> = world
         .sample
         .problems
         .iter()
         .filter(|problem| problem.pid.is_none_or(|pid| pids.contains(&pid)))
         .chain(&world.judged.problems)
-        .map(|problem| published(problem, redactor))
+        .map(|problem| published(problem, secrets))
         .collect();
     let mut threads: BTreeMap<Absence, (BTreeSet<&'static str>, usize)> = BTreeMap::new();
     let mut first_sample = false;
@@ -38,7 +37,7 @@ pub(in crate::report) fn problems(world: &World, pids: &BTreeSet<Pid>, redactor:
                 pid: Some(process.key.pid.get()),
                 what: fields.join(", "),
                 kind: word::absence(kind),
-                detail: why.map_or_else(|| hint(world, process, kind), |why| redactor.line(&why)),
+                detail: why.map_or_else(|| hint(world, process, kind), |why| secrets.line(&why)),
             });
         }
     }
@@ -64,12 +63,12 @@ pub(in crate::report) fn problems(world: &World, pids: &BTreeSet<Pid>, redactor:
     rows
 }
 
-fn published(problem: &sample::Problem, redactor: &Redactor) -> Problem {
+fn published(problem: &sample::Problem, secrets: Secrets<'_>) -> Problem {
     Problem {
         pid: problem.pid.map(Pid::get),
         what: publish::exact(&problem.what.clone().into()).text,
         kind: word::absence(problem.kind),
-        detail: redactor.line(&problem.detail),
+        detail: secrets.line(&problem.detail),
     }
 }
 

@@ -6,18 +6,24 @@ use crate::model::process::Process;
 use crate::model::reading::Reading;
 use crate::model::world::World;
 use crate::report::inventory::{self, RoleOf};
-use crate::report::publish::{self, Exact};
-use crate::text::redact::Redactor;
+use crate::report::publish::{self, Exact, Secrets};
 
 /// Returns a process as the inventory shows it.
-pub(in crate::report) fn process(world: &World, process: &Process, redactor: &Redactor) -> inventory::Process {
+pub(in crate::report) fn process(
+    world: &World,
+    process: &Process,
+    secrets: Secrets<'_>,
+) -> inventory::Process {
     let sample = &world.sample;
-    let argv = process.argv.value().map(|argv| publish::argv(argv, redactor));
+    let argv = process.argv.value().map(|argv| publish::argv(argv, secrets));
     let (argv, argv_base64) = argv.map_or((None, None), |argv| (Some(argv.text), argv.base64));
     let (user, user_base64) = text(&process.user);
     let (exe, exe_base64) = text(&process.exe);
     let (cwd, cwd_base64) = text(&process.cwd);
-    let Exact { text: comm, base64: comm_base64 } = publish::exact(&process.comm);
+    let Exact {
+        text: comm,
+        base64: comm_base64,
+    } = publish::exact(&process.comm);
     inventory::Process {
         pid: process.key.pid.get(),
         ppid: process.ppid.map(Pid::get),
@@ -42,17 +48,27 @@ pub(in crate::report) fn process(world: &World, process: &Process, redactor: &Re
         exe_base64,
         cwd,
         cwd_base64,
-        roles: world.judged.roles.get(&process.key).map_or_else(Vec::new, |roles| {
-            roles
-                .iter()
-                .map(|role| RoleOf { instance: role.instance.to_string(), role: role.role.word() })
-                .collect()
-        }),
+        roles: world
+            .judged
+            .roles
+            .get(&process.key)
+            .map_or_else(Vec::new, |roles| {
+                roles
+                    .iter()
+                    .map(|role| RoleOf {
+                        instance: role.instance.to_string(),
+                        role: role.role.word(),
+                    })
+                    .collect()
+            }),
     }
 }
 
 fn text(reading: &Reading<OsBytes>) -> (Option<String>, Option<String>) {
-    reading.value().map(publish::exact).map_or((None, None), |exact| (Some(exact.text), exact.base64))
+    reading
+        .value()
+        .map(publish::exact)
+        .map_or((None, None), |exact| (Some(exact.text), exact.base64))
 }
 
 /// Returns milliseconds as seconds.
