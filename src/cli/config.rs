@@ -14,10 +14,10 @@ use thiserror::Error;
 use super::args::Global;
 
 /// Read before the user's: sudo strips the environment, and the safety switch must hold there too.
-pub const SYSTEM_FILE: &str = "/etc/mcpwake/config.toml";
+pub(super) const SYSTEM_FILE: &str = "/etc/mcpwake/config.toml";
 
 /// Names the variable that switches `--read-only` on.
-pub const READ_ONLY_VARIABLE: &str = "MCPWAKE_READ_ONLY";
+pub(super) const READ_ONLY_VARIABLE: &str = "MCPWAKE_READ_ONLY";
 
 const DEFAULT_REFRESH_MS: u64 = 1000;
 const REFRESH_MS: Range<u64> = 100..600_001;

@@ -5,9 +5,9 @@ use std::io::{self, IsTerminal as _, Write};
 use crate::text::Safe;
 
 /// Writes text to stdout, flushed.
-pub(super) fn print(text: &str) -> io::Result<()> {
+pub(super) fn print(text: &[u8]) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
-    stdout.write_all(text.as_bytes())?;
+    stdout.write_all(text)?;
     stdout.flush()
 }
 
