@@ -11,6 +11,8 @@ mod publish;
 pub mod schema;
 mod show;
 mod word;
+#[cfg(test)]
+mod worlds;
 
 pub use fill::{Selection, evidence, inventory};
 pub use publish::Secrets;
