@@ -5,6 +5,7 @@
 pub mod evidence;
 pub mod explain;
 mod fill;
+mod grid;
 pub mod inventory;
 mod page;
 mod publish;
