@@ -22,13 +22,18 @@ const LAST: usize = 8;
 /// Returns the table, headings first. `room` is the terminal's width; `None`: nothing is dropped or
 /// cut. Each row has one cell per column.
 pub(super) fn grid(columns: &[GridColumn], rows: &[Vec<String>], room: Option<usize>) -> String {
-    let rows: Vec<Vec<Safe>> =
-        rows.iter().map(|row| row.iter().map(|cell| Safe::from_text(cell)).collect()).collect();
+    let rows: Vec<Vec<Safe>> = rows
+        .iter()
+        .map(|row| row.iter().map(|cell| Safe::from_text(cell)).collect())
+        .collect();
     let mut shown: Vec<(usize, usize)> = columns
         .iter()
         .enumerate()
         .map(|(at, column)| {
-            let cells = rows.iter().filter_map(|row| row.get(at)).map(|cell| width::columns(cell.as_str()));
+            let cells = rows
+                .iter()
+                .filter_map(|row| row.get(at))
+                .map(|cell| width::columns(cell.as_str()));
             let widest = cells.max().unwrap_or(0);
             let most = if room.is_some() { column.most } else { usize::MAX };
             (at, widest.min(most).max(column.title.len()))
@@ -40,7 +45,10 @@ pub(super) fn grid(columns: &[GridColumn], rows: &[Vec<String>], room: Option<us
             shown.retain(|(at, _)| Some(columns[*at].importance) != least);
         }
     }
-    let titles: Vec<Safe> = columns.iter().map(|column| Safe::from_text(column.title)).collect();
+    let titles: Vec<Safe> = columns
+        .iter()
+        .map(|column| Safe::from_text(column.title))
+        .collect();
     std::iter::once(&titles)
         .chain(&rows)
         .map(|row| line(columns, &shown, row, room))
@@ -49,7 +57,13 @@ pub(super) fn grid(columns: &[GridColumn], rows: &[Vec<String>], room: Option<us
 
 fn needed(shown: &[(usize, usize)]) -> usize {
     let last = shown.last().map_or(0, |(_, cells)| (*cells).min(LAST));
-    shown.iter().rev().skip(1).map(|(_, cells)| cells + 1).sum::<usize>() + last
+    shown
+        .iter()
+        .rev()
+        .skip(1)
+        .map(|(_, cells)| cells + 1)
+        .sum::<usize>()
+        + last
 }
 
 fn line(columns: &[GridColumn], shown: &[(usize, usize)], row: &[Safe], room: Option<usize>) -> String {
@@ -62,7 +76,11 @@ fn line(columns: &[GridColumn], shown: &[(usize, usize)], row: &[Safe], room: Op
             _ => *cells,
         };
         let cell = row.get(*at).map_or("", Safe::as_str);
-        let cell = if room.is_some() { cut(cell, cells) } else { cell.to_owned() };
+        let cell = if room.is_some() {
+            cut(cell, cells)
+        } else {
+            cell.to_owned()
+        };
         let gap = " ".repeat(cells.saturating_sub(width::columns(&cell)));
         match (columns[*at].right, last) {
             (true, _) => text.extend([gap.as_str(), &cell]),
@@ -101,14 +119,33 @@ mod tests {
     use super::*;
 
     const COLUMNS: [GridColumn; 3] = [
-        GridColumn { title: "NAME", right: false, most: 8, importance: 9 },
-        GridColumn { title: "PID", right: true, most: 7, importance: 5 },
-        GridColumn { title: "COMMAND", right: false, most: 99, importance: 8 },
+        GridColumn {
+            title: "NAME",
+            right: false,
+            most: 8,
+            importance: 9,
+        },
+        GridColumn {
+            title: "PID",
+            right: true,
+            most: 7,
+            importance: 5,
+        },
+        GridColumn {
+            title: "COMMAND",
+            right: false,
+            most: 99,
+            importance: 8,
+        },
     ];
 
     fn rows() -> Vec<Vec<String>> {
         vec![
-            vec!["git".to_owned(), "7".to_owned(), "python -m mcp_server_git".to_owned()],
+            vec![
+                "git".to_owned(),
+                "7".to_owned(),
+                "python -m mcp_server_git".to_owned(),
+            ],
             vec!["a-very-long-name".to_owned(), "48271".to_owned(), "x".to_owned()],
         ]
     }
@@ -131,10 +168,16 @@ mod tests {
              git          7 python -m mcp_~\n\
              a-very-~ 48271 x\n"
         );
-        assert_eq!(grid(&COLUMNS, &rows(), Some(18)), "NAME     COMMAND\ngit      python -~\na-very-~ x\n");
+        assert_eq!(
+            grid(&COLUMNS, &rows(), Some(18)),
+            "NAME     COMMAND\ngit      python -~\na-very-~ x\n"
+        );
         for room in 10..60 {
             let text = grid(&COLUMNS, &rows(), Some(room));
-            assert!(text.lines().all(|line| width::columns(line) <= room), "{room}\n{text}");
+            assert!(
+                text.lines().all(|line| width::columns(line) <= room),
+                "{room}\n{text}"
+            );
         }
     }
 

@@ -48,6 +48,7 @@ pub(super) fn process(number: u32, parent: u32, argv: &[&[u8]]) -> Process {
         kernel_thread: false,
         uid: Reading::Value(1000),
         user: Reading::Value("deploy".into()),
+        home: Some("/home/deploy".into()),
         comm: argv.first().map_or(&b"none"[..], |first| first).into(),
         argv: Reading::Value(argv.iter().map(|element| (*element).into()).collect()),
         argv_kept: false,
@@ -292,6 +293,15 @@ pub(super) fn world(processes: Vec<Process>, instances: Vec<Instance>) -> World 
                     ],
                 ),
             ]),
+            terminal_masters: BTreeMap::from([(
+                3,
+                vec![Holder {
+                    process: key(900),
+                    fd: 4,
+                    access: Access::Both,
+                }],
+            )]),
+            units: Vec::new(),
             unsearched: Vec::new(),
             problems: Vec::new(),
         },
@@ -352,6 +362,14 @@ pub(super) fn full_world() -> World {
                 Access::Read,
             ),
             descriptor(7, Target::Socket { inode: 999 }, Access::Both),
+            descriptor(
+                8,
+                Target::Terminal {
+                    path: "/dev/pts/3".into(),
+                    hung_up: false,
+                },
+                Access::Both,
+            ),
             descriptor(9, Target::Pipe { inode: 555 }, Access::Read),
         ]),
         signals: Reading::Value(SignalMasks {

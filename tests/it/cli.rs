@@ -13,7 +13,9 @@ struct Program {
 
 impl Program {
     fn new() -> Self {
-        Self { home: tempfile::tempdir().unwrap() }
+        Self {
+            home: tempfile::tempdir().unwrap(),
+        }
     }
 
     fn command(&self, args: &[&str]) -> Command {
@@ -91,7 +93,15 @@ fn wrong_arguments_exit_with_2_and_say_what_would_be_right() {
 #[test]
 fn commands_of_no_version_are_not_listed() {
     let help = stdout(&Program::new().run(&["--help"]));
-    for wanted in ["list", "show", "explain", "completions", "man", "--read-only", "--redact"] {
+    for wanted in [
+        "list",
+        "show",
+        "explain",
+        "completions",
+        "man",
+        "--read-only",
+        "--redact",
+    ] {
         assert!(help.contains(wanted), "{wanted}");
     }
     for absent in ["snapshot", "incident", "verify", "doctor", "drill", "--from"] {
@@ -105,7 +115,10 @@ fn completions_exist_for_each_shell() {
     for shell in ["bash", "zsh", "fish", "elvish"] {
         let output = program.run(&["completions", shell]);
         assert_eq!(output.status.code(), Some(0));
-        assert!(stdout(&output).contains("--fail-on") || stdout(&output).contains("fail-on"), "{shell}");
+        assert!(
+            stdout(&output).contains("--fail-on") || stdout(&output).contains("fail-on"),
+            "{shell}"
+        );
     }
     assert_eq!(program.run(&["completions", "tcl"]).status.code(), Some(2));
 }
@@ -113,7 +126,15 @@ fn completions_exist_for_each_shell() {
 #[test]
 fn the_manual_has_its_sections() {
     let man = stdout(&Program::new().run(&["man"]));
-    for section in ["NAME", "OPTIONS", "COMMANDS", "FINDINGS", "FILES", "ENVIRONMENT", "SECURITY"] {
+    for section in [
+        "NAME",
+        "OPTIONS",
+        "COMMANDS",
+        "FINDINGS",
+        "FILES",
+        "ENVIRONMENT",
+        "SECURITY",
+    ] {
         assert!(man.contains(&format!(".SH {section}")), "{section}");
     }
     assert!(man.contains(".SH \"EXIT CODES\""));
@@ -128,7 +149,10 @@ fn a_wrong_configuration_names_file_line_and_key() {
         assert_eq!(output.status.code(), Some(2), "{args:?}");
         assert!(output.stdout.is_empty());
         let said = stderr(&output);
-        assert!(said.contains(&format!("{}:2: colour: ", file.display())), "{said}");
+        assert!(
+            said.contains(&format!("{}:2: colour: ", file.display())),
+            "{said}"
+        );
     }
     // What needs no configuration still works, so that a broken file can be looked up and mended.
     assert_eq!(program.run(&["man"]).status.code(), Some(0));
@@ -145,11 +169,22 @@ fn a_named_configuration_must_be_there() {
 #[test]
 fn a_pipe_that_closes_early_is_no_error() {
     let program = Program::new();
-    for args in [&["man"][..], &["completions", "bash"], &["list", "--json", "--all", "--once"], &["--help"]] {
+    for args in [
+        &["man"][..],
+        &["completions", "bash"],
+        &["list", "--json", "--all", "--once"],
+        &["--help"],
+    ] {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
-        let output =
-            program.command(args).stdout(writer).stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap();
+        let output = program
+            .command(args)
+            .stdout(writer)
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
+            .wait_with_output()
+            .unwrap();
         assert_eq!(output.status.code(), Some(0), "{args:?}: {}", stderr(&output));
         assert_eq!(stderr(&output), "", "{args:?}");
     }
@@ -158,7 +193,12 @@ fn a_pipe_that_closes_early_is_no_error() {
 #[test]
 fn the_first_line_can_be_taken_alone() {
     let program = Program::new();
-    let mut child = program.command(&["man"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = program
+        .command(&["man"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     let mut first = [0; 1];
     child.stdout.take().unwrap().read_exact(&mut first).unwrap();
     let output = child.wait_with_output().unwrap();

@@ -184,7 +184,7 @@ fn wire(subject: &Process, own: &[&Instance], descriptor: &Descriptor) -> Option
 }
 
 /// Returns who holds the other end of a descriptor: of a pipe those who opened it the other way, of a
-/// unix socket those who have its peer.
+/// unix socket those who have its peer, of a terminal those who have its master.
 fn other_end(world: &World, descriptor: &Descriptor) -> Option<Vec<OtherEnd>> {
     let sample = &world.sample;
     let opposite = |holders: &Vec<Holder>, access: Access| {
@@ -205,6 +205,13 @@ fn other_end(world: &World, descriptor: &Descriptor) -> Option<Vec<OtherEnd>> {
                 .get(&peer)
                 .map(|holders| holders.iter().map(published).collect()),
         },
+        Target::Terminal { path, .. } => {
+            let index = path.as_str()?.strip_prefix("/dev/pts/")?.parse().ok()?;
+            sample
+                .terminal_masters
+                .get(&index)
+                .map(|holders| holders.iter().map(published).collect())
+        }
         _ => None,
     }
 }

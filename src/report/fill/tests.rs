@@ -347,6 +347,10 @@ fn evidence_names_both_ends() {
     assert!(descriptors[2]["target"].as_str().unwrap().ends_with(" (deleted)"));
     assert_eq!(
         descriptors[4]["other_end"],
+        serde_json::json!([{"pid": 900, "fd": 4, "access": "rw"}])
+    );
+    assert_eq!(
+        descriptors[5]["other_end"],
         serde_json::json!([{"pid": 48_290, "fd": 1, "access": "w"}])
     );
     assert_eq!(value["sockets"][2]["remote"], "10.2.0.4:443");
