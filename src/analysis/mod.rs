@@ -19,7 +19,11 @@ mod interest;
 mod lineage;
 mod listeners;
 mod reach;
+#[cfg(test)]
+mod situations;
 mod ssh;
+#[cfg(test)]
+mod testkit;
 mod tree;
 mod wire;
 
