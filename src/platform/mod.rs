@@ -2,10 +2,15 @@
 //!
 //! The only layer with `cfg(target_os)` and the only one with `unsafe`.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use thiserror::Error;
 
 use crate::model::interest::Interest;
 use crate::model::sample::Sample;
+use crate::model::time::UnixMillis;
+
+pub mod own;
 
 #[cfg(target_os = "linux")]
 pub mod linux;
@@ -37,4 +42,14 @@ pub struct SourceError {
     pub operation: String,
     /// The system's reason, and what to do.
     pub reason: String,
+}
+
+/// Returns the wall clock.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the one place that reads the wall clock"
+)]
+pub fn wall_clock() -> UnixMillis {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    UnixMillis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
