@@ -1,8 +1,79 @@
 //! The command line: arguments, subcommands, exit codes.
 
+mod args;
+mod config;
+pub mod exit;
+pub mod man;
+mod output;
+
 use std::process::ExitCode;
+
+use clap::{CommandFactory as _, Parser as _};
+
+use args::{Cli, Command};
+use config::Settings;
+use exit::Exit;
 
 /// Runs the program with the arguments of this process.
 pub fn main() -> ExitCode {
-    ExitCode::SUCCESS
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error).into(),
+    };
+    match run(cli) {
+        Ok(exit) => exit.into(),
+        Err(error) if output::is_closed_pipe(&error) => Exit::Done.into(),
+        Err(error) => {
+            output::say(&format!("{error:#}"));
+            Exit::Failed.into()
+        }
+    }
+}
+
+/// Prints what clap says: help and version to stdout, anything else to stderr.
+fn usage(error: &clap::Error) -> Exit {
+    // Neither a closed pipe nor a full disk changes what the arguments are worth.
+    let _ = error.print();
+    if error.use_stderr() {
+        Exit::Usage
+    } else {
+        Exit::Done
+    }
+}
+
+fn run(cli: Cli) -> anyhow::Result<Exit> {
+    // These two need no configuration: a wrong one must not stop them.
+    match &cli.command {
+        Some(Command::Completions { shell }) => {
+            let mut text = Vec::new();
+            clap_complete::generate(*shell, &mut Cli::command(), "mcpwake", &mut text);
+            return printed(&text);
+        }
+        Some(Command::Man) => {
+            let mut text = Vec::new();
+            man::write(&mut text)?;
+            return printed(&text);
+        }
+        _ => {}
+    }
+    let settings = match config::load(&cli.global) {
+        Ok(settings) => settings,
+        Err(error) => {
+            output::say(&error.to_string());
+            return Ok(Exit::Usage);
+        }
+    };
+    for warning in &settings.warnings {
+        output::say(warning);
+    }
+    dispatch(cli, &settings)
+}
+
+fn printed(text: &[u8]) -> anyhow::Result<Exit> {
+    output::print(text)?;
+    Ok(Exit::Done)
+}
+
+fn dispatch(_cli: Cli, _settings: &Settings) -> anyhow::Result<Exit> {
+    Ok(Exit::Done)
 }

@@ -38,6 +38,8 @@ pub struct Process {
     pub uid: Reading<u32>,
     /// Login name of `uid`; the number as text where no name is known.
     pub user: Reading<OsBytes>,
+    /// Home directory of `uid` in the user database.
+    pub home: Option<OsBytes>,
     /// Kernel's short name, at most 15 bytes, any bytes.
     pub comm: OsBytes,
     /// Argument vector; empty for kernel threads.

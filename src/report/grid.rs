@@ -1,0 +1,189 @@
+//! A table of text: columns as wide as their cells, the least important dropped where a terminal is
+//! narrow. A pipe gets everything.
+
+use crate::text::{Safe, width};
+
+/// One column of a grid.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct GridColumn {
+    /// Heading.
+    pub(super) title: &'static str,
+    /// Whether its cells stand at the right.
+    pub(super) right: bool,
+    /// Most columns of the terminal that it takes there; the last column takes what is left.
+    pub(super) most: usize,
+    /// The column with the lowest importance is dropped first.
+    pub(super) importance: u8,
+}
+
+/// Fewest columns of the terminal for the last column.
+const LAST: usize = 8;
+
+/// Returns the table, headings first. `room` is the terminal's width; `None`: nothing is dropped or
+/// cut. Each row has one cell per column.
+pub(super) fn grid(columns: &[GridColumn], rows: &[Vec<String>], room: Option<usize>) -> String {
+    let rows: Vec<Vec<Safe>> = rows
+        .iter()
+        .map(|row| row.iter().map(|cell| Safe::from_text(cell)).collect())
+        .collect();
+    let mut shown: Vec<(usize, usize)> = columns
+        .iter()
+        .enumerate()
+        .map(|(at, column)| {
+            let cells = rows
+                .iter()
+                .filter_map(|row| row.get(at))
+                .map(|cell| width::columns(cell.as_str()));
+            let widest = cells.max().unwrap_or(0);
+            let most = if room.is_some() { column.most } else { usize::MAX };
+            (at, widest.min(most).max(column.title.len()))
+        })
+        .collect();
+    if let Some(room) = room {
+        while needed(&shown) > room && shown.len() > 2 {
+            let least = shown.iter().map(|(at, _)| columns[*at].importance).min();
+            shown.retain(|(at, _)| Some(columns[*at].importance) != least);
+        }
+    }
+    let titles: Vec<Safe> = columns
+        .iter()
+        .map(|column| Safe::from_text(column.title))
+        .collect();
+    std::iter::once(&titles)
+        .chain(&rows)
+        .map(|row| line(columns, &shown, row, room))
+        .collect()
+}
+
+fn needed(shown: &[(usize, usize)]) -> usize {
+    let last = shown.last().map_or(0, |(_, cells)| (*cells).min(LAST));
+    shown
+        .iter()
+        .rev()
+        .skip(1)
+        .map(|(_, cells)| cells + 1)
+        .sum::<usize>()
+        + last
+}
+
+fn line(columns: &[GridColumn], shown: &[(usize, usize)], row: &[Safe], room: Option<usize>) -> String {
+    let mut text = String::new();
+    let mut used = 0;
+    for (place, (at, cells)) in shown.iter().enumerate() {
+        let last = place + 1 == shown.len();
+        let cells = match room {
+            Some(room) if last => room.saturating_sub(used),
+            _ => *cells,
+        };
+        let cell = row.get(*at).map_or("", Safe::as_str);
+        let cell = if room.is_some() {
+            cut(cell, cells)
+        } else {
+            cell.to_owned()
+        };
+        let gap = " ".repeat(cells.saturating_sub(width::columns(&cell)));
+        match (columns[*at].right, last) {
+            (true, _) => text.extend([gap.as_str(), &cell]),
+            (false, true) => text.push_str(&cell),
+            (false, false) => text.extend([cell.as_str(), &gap]),
+        }
+        if !last {
+            text.push(' ');
+            used += cells + 1;
+        }
+    }
+    format!("{}\n", text.trim_end())
+}
+
+/// Cuts text to a number of columns, with `~` in place of what is missing.
+fn cut(text: &str, cells: usize) -> String {
+    if width::columns(text) <= cells {
+        return text.to_owned();
+    }
+    let mut short = String::new();
+    for character in text.chars() {
+        short.push(character);
+        if width::columns(&short) >= cells {
+            short.pop();
+            break;
+        }
+    }
+    if cells > 0 {
+        short.push('~');
+    }
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COLUMNS: [GridColumn; 3] = [
+        GridColumn {
+            title: "NAME",
+            right: false,
+            most: 8,
+            importance: 9,
+        },
+        GridColumn {
+            title: "PID",
+            right: true,
+            most: 7,
+            importance: 5,
+        },
+        GridColumn {
+            title: "COMMAND",
+            right: false,
+            most: 99,
+            importance: 8,
+        },
+    ];
+
+    fn rows() -> Vec<Vec<String>> {
+        vec![
+            vec![
+                "git".to_owned(),
+                "7".to_owned(),
+                "python -m mcp_server_git".to_owned(),
+            ],
+            vec!["a-very-long-name".to_owned(), "48271".to_owned(), "x".to_owned()],
+        ]
+    }
+
+    #[test]
+    fn a_pipe_gets_everything() {
+        assert_eq!(
+            grid(&COLUMNS, &rows(), None),
+            "NAME               PID COMMAND\n\
+             git                  7 python -m mcp_server_git\n\
+             a-very-long-name 48271 x\n"
+        );
+    }
+
+    #[test]
+    fn a_terminal_gets_whole_lines_that_fit() {
+        assert_eq!(
+            grid(&COLUMNS, &rows(), Some(30)),
+            "NAME       PID COMMAND\n\
+             git          7 python -m mcp_~\n\
+             a-very-~ 48271 x\n"
+        );
+        assert_eq!(
+            grid(&COLUMNS, &rows(), Some(18)),
+            "NAME     COMMAND\ngit      python -~\na-very-~ x\n"
+        );
+        for room in 10..60 {
+            let text = grid(&COLUMNS, &rows(), Some(room));
+            assert!(
+                text.lines().all(|line| width::columns(line) <= room),
+                "{room}\n{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn wide_characters_are_not_cut_in_half() {
+        assert_eq!(cut("漢字漢", 4), "漢~");
+        assert_eq!(cut("漢字", 4), "漢字");
+    }
+}
