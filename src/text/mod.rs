@@ -5,6 +5,7 @@
 pub mod format;
 pub mod redact;
 pub mod safe;
+pub mod shell;
 pub mod width;
 
 pub use safe::Safe;

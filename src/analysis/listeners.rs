@@ -1,0 +1,105 @@
+//! What processes listen on, and who is connected there.
+
+use std::collections::BTreeSet;
+
+use crate::model::identity::ProcessKey;
+use crate::model::process::Process;
+use crate::model::socket::{InetSocket, Protocol};
+
+use super::court::Court;
+use super::wire::descriptors;
+
+/// Listening sockets of some processes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Listening {
+    /// Addresses and paths.
+    pub(crate) listens: Vec<String>,
+    /// Connected peers: addresses, with the process where it is on this host.
+    pub(crate) peers: Vec<String>,
+    /// Peers on this host.
+    pub(crate) local_peers: Vec<ProcessKey>,
+    /// Peers that are not on this host, or whose process cannot be seen.
+    foreign: usize,
+}
+
+impl Listening {
+    /// Returns whether somebody outside `members` is connected.
+    pub(crate) fn has_outside_peer(&self, members: &BTreeSet<ProcessKey>) -> bool {
+        self.foreign > 0 || self.local_peers.iter().any(|peer| !members.contains(peer))
+    }
+}
+
+/// Returns what `processes` listen on.
+pub(crate) fn of<'a>(court: &Court<'_>, processes: impl Iterator<Item = &'a Process>) -> Listening {
+    let mut found = Listening::default();
+    let Some(sockets) = court.sample.sockets.value() else {
+        return found;
+    };
+    let mut inodes: BTreeSet<u64> = BTreeSet::new();
+    for process in processes {
+        inodes.extend(descriptors(process).iter().filter_map(|one| one.target.inode()));
+    }
+    let inet: Vec<&InetSocket> = inodes
+        .iter()
+        .filter_map(|inode| sockets.inet.get(inode))
+        .collect();
+    let ports: Vec<u16> = inet
+        .iter()
+        .filter(|one| one.state == "LISTEN")
+        .map(|one| one.local.port())
+        .collect();
+    for socket in inet.iter().filter(|one| one.state == "LISTEN") {
+        push_new(&mut found.listens, format!("tcp {}", socket.local));
+    }
+    for inode in &inodes {
+        if let Some(socket) = sockets.unix.get(inode).filter(|socket| socket.listening) {
+            let path = socket
+                .path
+                .as_ref()
+                .map_or_else(|| "?".into(), |path| path.lossy());
+            push_new(&mut found.listens, format!("unix {path}"));
+        }
+    }
+    for socket in inet.iter().filter(|one| {
+        one.protocol == Protocol::Tcp && one.state == "ESTAB" && ports.contains(&one.local.port())
+    }) {
+        add_peer(court, &mut found, socket);
+    }
+    found
+}
+
+fn add_peer(court: &Court<'_>, found: &mut Listening, socket: &InetSocket) {
+    let Some(remote) = socket.remote else { return };
+    match inet_peer(court, socket) {
+        Some(peer) => {
+            push_new(&mut found.peers, format!("tcp {remote} ({})", court.call(peer)));
+            found.local_peers.push(peer);
+        }
+        None => {
+            push_new(&mut found.peers, format!("tcp {remote}"));
+            found.foreign += 1;
+        }
+    }
+}
+
+/// Returns the process at the other end of a connection, where it is on this host: the socket
+/// with the addresses swapped.
+pub(crate) fn inet_peer(court: &Court<'_>, socket: &InetSocket) -> Option<ProcessKey> {
+    let sockets = court.sample.sockets.value()?;
+    let remote = socket.remote?;
+    let (inode, _) = sockets.inet.iter().find(|(_, other)| {
+        other.protocol == socket.protocol && other.local == remote && other.remote == Some(socket.local)
+    })?;
+    court
+        .sample
+        .holders
+        .get(inode)?
+        .first()
+        .map(|holder| holder.process)
+}
+
+fn push_new(list: &mut Vec<String>, text: String) {
+    if !list.contains(&text) {
+        list.push(text);
+    }
+}

@@ -1,0 +1,4 @@
+//! Linux: parity with ps(1), lsof(8), ss(8) and the procfs crate, on own children.
+
+mod processes;
+mod support;
