@@ -5,6 +5,8 @@ mod config;
 pub mod exit;
 pub mod man;
 mod output;
+#[cfg(test)]
+mod readme;
 
 use std::process::ExitCode;
 

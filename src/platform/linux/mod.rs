@@ -2,11 +2,13 @@
 
 mod clock;
 mod host;
+mod netlink;
 mod parse;
 mod reader;
 mod table;
 mod users;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use rustix::process::{Resource, getrlimit};
@@ -140,7 +142,9 @@ impl Source for LinuxSource {
             hidden,
             processes,
             sockets: Reading::Unread,
-            holders: std::collections::BTreeMap::new(),
+            holders: BTreeMap::new(),
+            terminal_masters: BTreeMap::new(),
+            units: Vec::new(),
             unsearched: Vec::new(),
             problems: self.problems(unseen),
         })

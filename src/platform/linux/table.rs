@@ -429,6 +429,7 @@ impl Fresh<'_> {
             stat: stat.marks(pages_locked),
             kernel_thread: stat.kernel_thread(),
             user: uid.as_ref().map(|uid| self.users.name(*uid)),
+            home: uid.value().and_then(|uid| self.users.home(*uid)),
             uid,
             comm: stat.comm.as_slice().into(),
             argv,
