@@ -1,7 +1,10 @@
 //! A table of text: columns as wide as their cells, the least important dropped where a terminal is
 //! narrow. A pipe gets everything.
 
-use crate::text::{Safe, width};
+use std::borrow::Cow;
+
+use crate::text::width::{self, Glyphs};
+use crate::text::Safe;
 
 /// One column of a grid.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +24,7 @@ const LAST: usize = 8;
 
 /// Returns the table, headings first. `room` is the terminal's width; `None`: nothing is dropped or
 /// cut. Each row has one cell per column.
-pub(super) fn grid(columns: &[GridColumn], rows: &[Vec<String>], room: Option<usize>) -> String {
+pub(super) fn grid(columns: &[GridColumn], rows: &[Vec<String>], room: Option<usize>, glyphs: Glyphs) -> String {
     let rows: Vec<Vec<Safe>> = rows
         .iter()
         .map(|row| row.iter().map(|cell| Safe::from_text(cell)).collect())
@@ -51,7 +54,7 @@ pub(super) fn grid(columns: &[GridColumn], rows: &[Vec<String>], room: Option<us
         .collect();
     std::iter::once(&titles)
         .chain(&rows)
-        .map(|row| line(columns, &shown, row, room))
+        .map(|row| line(columns, &shown, row, room, glyphs))
         .collect()
 }
 
@@ -66,7 +69,7 @@ fn needed(shown: &[(usize, usize)]) -> usize {
         + last
 }
 
-fn line(columns: &[GridColumn], shown: &[(usize, usize)], row: &[Safe], room: Option<usize>) -> String {
+fn line(columns: &[GridColumn], shown: &[(usize, usize)], row: &[Safe], room: Option<usize>, glyphs: Glyphs) -> String {
     let mut text = String::new();
     let mut used = 0;
     for (place, (at, cells)) in shown.iter().enumerate() {
@@ -93,25 +96,6 @@ fn line(columns: &[GridColumn], shown: &[(usize, usize)], row: &[Safe], room: Op
         }
     }
     format!("{}\n", text.trim_end())
-}
-
-/// Cuts text to a number of columns, with `~` in place of what is missing.
-fn cut(text: &str, cells: usize) -> String {
-    if width::columns(text) <= cells {
-        return text.to_owned();
-    }
-    let mut short = String::new();
-    for character in text.chars() {
-        short.push(character);
-        if width::columns(&short) >= cells {
-            short.pop();
-            break;
-        }
-    }
-    if cells > 0 {
-        short.push('~');
-    }
-    short
 }
 
 #[cfg(test)]
@@ -153,7 +137,7 @@ mod tests {
     #[test]
     fn a_pipe_gets_everything() {
         assert_eq!(
-            grid(&COLUMNS, &rows(), None),
+            grid(&COLUMNS, &rows(), None, Glyphs::Ascii),
             "NAME               PID COMMAND\n\
              git                  7 python -m mcp_server_git\n\
              a-very-long-name 48271 x\n"
@@ -163,27 +147,21 @@ mod tests {
     #[test]
     fn a_terminal_gets_whole_lines_that_fit() {
         assert_eq!(
-            grid(&COLUMNS, &rows(), Some(30)),
+            grid(&COLUMNS, &rows(), Some(30), Glyphs::Ascii),
             "NAME       PID COMMAND\n\
              git          7 python -m mcp_~\n\
              a-very-~ 48271 x\n"
         );
         assert_eq!(
-            grid(&COLUMNS, &rows(), Some(18)),
+            grid(&COLUMNS, &rows(), Some(18), Glyphs::Ascii),
             "NAME     COMMAND\ngit      python -~\na-very-~ x\n"
         );
         for room in 10..60 {
-            let text = grid(&COLUMNS, &rows(), Some(room));
+            let text = grid(&COLUMNS, &rows(), Some(room), Glyphs::Ascii);
             assert!(
                 text.lines().all(|line| width::columns(line) <= room),
                 "{room}\n{text}"
             );
         }
-    }
-
-    #[test]
-    fn wide_characters_are_not_cut_in_half() {
-        assert_eq!(cut("漢字漢", 4), "漢~");
-        assert_eq!(cut("漢字", 4), "漢字");
     }
 }
