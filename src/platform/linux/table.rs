@@ -162,6 +162,14 @@ impl Table {
         self.entries.get(&pid).map(|entry| entry.process.as_ref())
     }
 
+    /// Returns the `schedstat` of a process, where one that is the same later proves that it has not run.
+    pub(super) fn unmoved(&self, pid: Pid) -> Option<[u64; 3]> {
+        let entry = self.entries.get(&pid)?;
+        entry
+            .schedstat
+            .filter(|_| entry.process.threads <= 1 && entry.process.state != 'R')
+    }
+
     fn visit(&mut self, pass: &mut Pass<'_>, pid: Pid) {
         let turn = (self.pass + u64::from(pid.get())) % ROTATION == 0;
         let mut visit = None;
