@@ -79,16 +79,15 @@ fn line(columns: &[GridColumn], shown: &[(usize, usize)], row: &[Safe], room: Op
             _ => *cells,
         };
         let cell = row.get(*at).map_or("", Safe::as_str);
-        let cell = if room.is_some() {
-            cut(cell, cells)
-        } else {
-            cell.to_owned()
+        let cell = match room {
+            Some(_) => width::truncate(cell, cells, glyphs),
+            None => Cow::Borrowed(cell),
         };
         let gap = " ".repeat(cells.saturating_sub(width::columns(&cell)));
         match (columns[*at].right, last) {
-            (true, _) => text.extend([gap.as_str(), &cell]),
+            (true, _) => text.extend([gap.as_str(), cell.as_ref()]),
             (false, true) => text.push_str(&cell),
-            (false, false) => text.extend([cell.as_str(), &gap]),
+            (false, false) => text.extend([cell.as_ref(), gap.as_str()]),
         }
         if !last {
             text.push(' ');

@@ -79,7 +79,7 @@ pub fn notes(world: &World, selection: &Selection) -> Vec<String> {
     let mut notes = Vec::new();
     let all = sample.processes.len();
     if !selection.all && selection.instances(world).is_empty() {
-        let looked = world.judged.looked_at;
+        let looked = &world.judged.looked_at;
         notes.push(format!(
             "no such MCP server instance among {all} processes; looked at {} configuration files with {} entries, \
              {} of them running",
