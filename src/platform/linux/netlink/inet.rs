@@ -44,7 +44,11 @@ pub(super) fn parse(body: &[u8], protocol: Protocol) -> Result<Option<(u64, Inet
     if body.len() < HEADER_BYTES {
         return Err(Malformed::Truncated);
     }
-    let word = |at| number(body, at).map(u32::from_ne_bytes).ok_or(Malformed::Truncated);
+    let word = |at| {
+        number(body, at)
+            .map(u32::from_ne_bytes)
+            .ok_or(Malformed::Truncated)
+    };
     let inode = u64::from(word(68)?);
     let [family, state, ..] = number::<4>(body, 0).ok_or(Malformed::Truncated)?;
     if inode == 0 || !matches!(family, 2 | 10) {
@@ -74,11 +78,18 @@ pub(super) fn parse(body: &[u8], protocol: Protocol) -> Result<Option<(u64, Inet
 fn address(body: &[u8], family: u8, port_at: usize, at: usize, interface: u32) -> Option<SocketAddr> {
     let port = u16::from_be_bytes(number(body, port_at)?);
     if family == 2 {
-        return Some(SocketAddr::new(IpAddr::V4(Ipv4Addr::from(number::<4>(body, at)?)), port));
+        return Some(SocketAddr::new(
+            IpAddr::V4(Ipv4Addr::from(number::<4>(body, at)?)),
+            port,
+        ));
     }
     let address = Ipv6Addr::from(number::<16>(body, at)?);
     // Only a link-local address means nothing without its interface.
-    let scope = if address.is_unicast_link_local() { interface } else { 0 };
+    let scope = if address.is_unicast_link_local() {
+        interface
+    } else {
+        0
+    };
     Some(SocketAddr::V6(SocketAddrV6::new(address, port, 0, scope)))
 }
 
@@ -115,7 +126,9 @@ impl Traffic {
         let long = |at| number(info, at).map(u64::from_ne_bytes);
         let (acknowledged, received) = (long(120), long(128));
         // The opener's SYN counts as one acknowledged byte; what was sent once does not count it.
-        let once = long(200).zip(long(208)).map(|(sent, again)| sent.saturating_sub(again));
+        let once = long(200)
+            .zip(long(208))
+            .map(|(sent, again)| sent.saturating_sub(again));
         let sent = acknowledged.map(|bytes| once.map_or(bytes, |once| once.min(bytes)));
         // The times run from the opening of the connection until there was data: no time then.
         let had_data = |bytes: Option<u64>| bytes.is_none_or(|bytes| bytes > 0);

@@ -90,10 +90,18 @@ pub(super) fn answers(text: &[u8], sequence: u32) -> impl Iterator<Item = Result
 type Parts<'a> = (u16, u16, u32, &'a [u8]);
 
 fn split<'a>(rest: &mut &'a [u8]) -> Result<Parts<'a>, Malformed> {
-    let length = number::<4>(rest, 0).map(u32::from_ne_bytes).ok_or(Malformed::Truncated)?;
-    let kind = number::<2>(rest, 4).map(u16::from_ne_bytes).ok_or(Malformed::Truncated)?;
-    let flags = number::<2>(rest, 6).map(u16::from_ne_bytes).ok_or(Malformed::Truncated)?;
-    let sequence = number::<4>(rest, 8).map(u32::from_ne_bytes).ok_or(Malformed::Truncated)?;
+    let length = number::<4>(rest, 0)
+        .map(u32::from_ne_bytes)
+        .ok_or(Malformed::Truncated)?;
+    let kind = number::<2>(rest, 4)
+        .map(u16::from_ne_bytes)
+        .ok_or(Malformed::Truncated)?;
+    let flags = number::<2>(rest, 6)
+        .map(u16::from_ne_bytes)
+        .ok_or(Malformed::Truncated)?;
+    let sequence = number::<4>(rest, 8)
+        .map(u32::from_ne_bytes)
+        .ok_or(Malformed::Truncated)?;
     let length = usize::try_from(length).map_err(|_| Malformed::Length)?;
     if length < HEADER_BYTES {
         return Err(Malformed::Length);

@@ -60,17 +60,29 @@ pub(super) fn sockets() -> Reading<Sockets> {
 
 fn dump_all() -> Result<Sockets, Trouble> {
     let socket = open()?;
-    let mut link = Link { socket, buffer: vec![0; BUFFER_BYTES], sequence: 0 };
+    let mut link = Link {
+        socket,
+        buffer: vec![0; BUFFER_BYTES],
+        sequence: 0,
+    };
     let mut found = unix::Found::default();
     link.dump(&unix::request(), &mut found, unix::Found::clear, unix::Found::add)?;
-    let mut sockets = Sockets { unix: found.finish(), ..Sockets::default() };
+    let mut sockets = Sockets {
+        unix: found.finish(),
+        ..Sockets::default()
+    };
     for protocol in [Protocol::Tcp, Protocol::Udp] {
         for family in [inet::Family::V4, inet::Family::V6] {
             let mut part = Vec::new();
-            link.dump(&inet::request(family, protocol), &mut part, Vec::clear, |part, body| {
-                part.extend(inet::parse(body, protocol)?);
-                Ok(())
-            })?;
+            link.dump(
+                &inet::request(family, protocol),
+                &mut part,
+                Vec::clear,
+                |part, body| {
+                    part.extend(inet::parse(body, protocol)?);
+                    Ok(())
+                },
+            )?;
             sockets.inet.extend(part);
         }
     }
@@ -79,8 +91,7 @@ fn dump_all() -> Result<Sockets, Trouble> {
 
 fn open() -> Result<OwnedFd, Errno> {
     let flags = SocketFlags::CLOEXEC;
-    let socket =
-        rustix::net::socket_with(AddressFamily::NETLINK, SocketType::RAW, flags, Some(SOCK_DIAG))?;
+    let socket = rustix::net::socket_with(AddressFamily::NETLINK, SocketType::RAW, flags, Some(SOCK_DIAG))?;
     set_socket_timeout(&socket, Timeout::Recv, Some(PATIENCE))?;
     Ok(socket)
 }

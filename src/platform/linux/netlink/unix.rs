@@ -59,7 +59,9 @@ impl Found {
     /// is nobody's descriptor and left out.
     pub(super) fn add(&mut self, body: &[u8]) -> Result<(), Malformed> {
         let [_, kind, state, _] = number(body, 0).ok_or(Malformed::Truncated)?;
-        let inode = number(body, 4).map(u32::from_ne_bytes).ok_or(Malformed::Truncated)?;
+        let inode = number(body, 4)
+            .map(u32::from_ne_bytes)
+            .ok_or(Malformed::Truncated)?;
         let inode = u64::from(inode);
         if body.len() < HEADER_BYTES {
             return Err(Malformed::Truncated);
@@ -74,8 +76,13 @@ impl Found {
         if inode == 0 {
             return Ok(());
         }
-        let mut socket =
-            UnixSocket { peer: None, path: None, kind, listening: state == LISTEN, unread: None };
+        let mut socket = UnixSocket {
+            peer: None,
+            path: None,
+            kind,
+            listening: state == LISTEN,
+            unread: None,
+        };
         for (attribute, value) in attributes(body, HEADER_BYTES) {
             match attribute {
                 NAME => socket.path = name(value),
