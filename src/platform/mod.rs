@@ -6,6 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use thiserror::Error;
 
+use crate::model::host::Os;
 use crate::model::interest::Interest;
 use crate::model::sample::Sample;
 use crate::model::time::UnixMillis;
@@ -42,6 +43,15 @@ pub struct SourceError {
     pub operation: String,
     /// The system's reason, and what to do.
     pub reason: String,
+}
+
+/// Returns what reads this system, and which one that is.
+pub fn system() -> Result<(Box<dyn Source>, Os), SourceError> {
+    #[cfg(target_os = "linux")]
+    let (source, os) = (linux::LinuxSource::new(linux::Options::default())?, Os::Linux);
+    #[cfg(target_os = "macos")]
+    let (source, os) = (macos::MacosSource, Os::Macos);
+    Ok((Box::new(source), os))
 }
 
 /// Returns the wall clock.
