@@ -2,6 +2,9 @@
 //! formats. Pure: works on bytes and on the text of `assets/`, reads no file itself.
 
 mod clients;
+mod config;
+mod entry;
+mod invocation;
 mod judge;
 mod leads;
 mod load;

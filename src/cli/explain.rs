@@ -26,19 +26,29 @@ const LONGEST_LINE: u64 = 8 << 20;
 
 /// Runs the command.
 pub(super) fn run(explain: Explain, machine: &Machine) -> anyhow::Result<Exit> {
-    let secrets = if explain.json { Secrets::Removed(machine.redactor()) } else { machine.secrets() };
+    let secrets = if explain.json {
+        Secrets::Removed(machine.redactor())
+    } else {
+        machine.secrets()
+    };
     if explain.lines {
         return lines(explain.json, machine, secrets);
     }
     let answer = match explain.pid {
         Some(pid) => {
-            let Some(answer) = of_process(machine, pid, secrets)? else { return Ok(no_such_process(pid)) };
+            let Some(answer) = of_process(machine, pid, secrets)? else {
+                return Ok(no_such_process(pid));
+            };
             answer
         }
         None => of_argv(machine, explain.argv, secrets),
     };
     let answer = answer.publish(secrets);
-    let text = if explain.json { json_line(&answer)? } else { answer.paragraph() };
+    let text = if explain.json {
+        json_line(&answer)?
+    } else {
+        answer.paragraph()
+    };
     output::print(text.as_bytes())?;
     Ok(Exit::Done)
 }
@@ -50,7 +60,9 @@ fn lines(json: bool, machine: &Machine, secrets: Secrets<'_>) -> anyhow::Result<
     let mut line = Vec::new();
     loop {
         line.clear();
-        let read = io::Read::take(&mut stdin, LONGEST_LINE).read_until(b'\n', &mut line).context("read stdin")?;
+        let read = io::Read::take(&mut stdin, LONGEST_LINE)
+            .read_until(b'\n', &mut line)
+            .context("read stdin")?;
         if read == 0 {
             break;
         }
@@ -60,7 +72,11 @@ fn lines(json: bool, machine: &Machine, secrets: Secrets<'_>) -> anyhow::Result<
         let shown = String::from_utf8_lossy(&line);
         let answer = explained(machine.catalog().verdict_line(&shown), secrets.line(&shown));
         let answer = answer.publish(secrets);
-        let text = if json { json_line(&answer)? } else { format!("{}\n", answer.one_line()) };
+        let text = if json {
+            json_line(&answer)?
+        } else {
+            format!("{}\n", answer.one_line())
+        };
         stdout.write_all(text.as_bytes())?;
     }
     stdout.flush()?;
@@ -68,19 +84,28 @@ fn lines(json: bool, machine: &Machine, secrets: Secrets<'_>) -> anyhow::Result<
 }
 
 fn json_line(answer: &Explained) -> anyhow::Result<String> {
-    Ok(format!("{}\n", serde_json::to_string(answer).context("write JSON")?))
+    Ok(format!(
+        "{}\n",
+        serde_json::to_string(answer).context("write JSON")?
+    ))
 }
 
 fn of_argv(machine: &Machine, argv: Vec<OsString>, secrets: Secrets<'_>) -> Explained {
-    let argv: Vec<OsBytes> = argv.into_iter().map(|element| element.into_vec().into()).collect();
+    let argv: Vec<OsBytes> = argv
+        .into_iter()
+        .map(|element| element.into_vec().into())
+        .collect();
     explained(machine.catalog().verdict(&argv), shell_line(&argv, secrets))
 }
 
 /// Returns a command line as a shell would read it. Secrets go before the elements are joined: a
 /// rule on elements finds more than a rule on a line.
 fn shell_line(argv: &[OsBytes], secrets: Secrets<'_>) -> String {
-    let shown: Vec<String> =
-        secrets.argv(argv).iter().map(|element| String::from_utf8_lossy(element).into_owned()).collect();
+    let shown: Vec<String> = secrets
+        .argv(argv)
+        .iter()
+        .map(|element| String::from_utf8_lossy(element).into_owned())
+        .collect();
     quoted(&shown)
 }
 
@@ -95,7 +120,10 @@ fn explained(verdict: Verdict, line: String) -> Explained {
         near_misses: verdict
             .near_misses
             .into_iter()
-            .map(|miss| Miss { rule: Some(miss.rule), why: miss.why })
+            .map(|miss| Miss {
+                rule: Some(miss.rule),
+                why: miss.why,
+            })
             .collect(),
         undecided: verdict.undecided,
         pid: None,
@@ -106,7 +134,9 @@ fn explained(verdict: Verdict, line: String) -> Explained {
 /// Explains a process by everything that is known of it; `None`: there is no such process.
 fn of_process(machine: &Machine, pid: Pid, secrets: Secrets<'_>) -> anyhow::Result<Option<Explained>> {
     let (world, known) = machine.settled(Some(pid))?;
-    let Some(process) = find(&world, pid) else { return Ok(None) };
+    let Some(process) = find(&world, pid) else {
+        return Ok(None);
+    };
     let explanation = analysis::explain(&world, &known, process.key);
     let instance = world
         .judged
@@ -125,9 +155,15 @@ fn of_process(machine: &Machine, pid: Pid, secrets: Secrets<'_>) -> anyhow::Resu
         mcp: matches!(role, Role::Server | Role::Launcher),
         role: role.word(),
         confidence: instance.map(|instance| instance.identified_by.confidence.word()),
-        rule: instance.map_or(verdict.rule, |instance: &Instance| Some(instance.identified_by.rule.clone())),
+        rule: instance.map_or(verdict.rule, |instance: &Instance| {
+            Some(instance.identified_by.rule.clone())
+        }),
         because,
-        near_misses: explanation.near_misses.into_iter().map(|why| Miss { rule: None, why }).collect(),
+        near_misses: explanation
+            .near_misses
+            .into_iter()
+            .map(|why| Miss { rule: None, why })
+            .collect(),
         undecided: instance.is_none() && verdict.undecided,
         pid: Some(process.key.pid.get()),
         instance: instance.map(|instance| instance.id.to_string()),
@@ -136,7 +172,13 @@ fn of_process(machine: &Machine, pid: Pid, secrets: Secrets<'_>) -> anyhow::Resu
 
 /// Returns the part that says most: a process can be a client to one instance and a server itself.
 fn role(world: &World, process: &Process) -> Role {
-    let roles = world.judged.roles.get(&process.key).into_iter().flatten().map(|role| role.role);
+    let roles = world
+        .judged
+        .roles
+        .get(&process.key)
+        .into_iter()
+        .flatten()
+        .map(|role| role.role);
     let order = |role: &Role| match role {
         Role::Server => 0,
         Role::Launcher => 1,
@@ -144,6 +186,10 @@ fn role(world: &World, process: &Process) -> Role {
         Role::Client => 3,
         Role::Other => 4,
     };
-    let known_client = world.judged.clients.contains_key(&process.key).then_some(Role::Client);
+    let known_client = world
+        .judged
+        .clients
+        .contains_key(&process.key)
+        .then_some(Role::Client);
     roles.chain(known_client).min_by_key(order).unwrap_or(Role::Other)
 }

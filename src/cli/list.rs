@@ -10,18 +10,37 @@ use crate::report::{self, Selection};
 
 /// Runs the command.
 pub(super) fn run(list: List, machine: &Machine) -> anyhow::Result<Exit> {
-    let world = if list.once { machine.once()? } else { machine.settled(None)?.0 };
-    let selection = Selection { all: list.all, findings: list.finding, session: list.session };
-    let matched =
-        selection.instances(&world).iter().any(|instance| list.fail_on.contains(&instance.finding));
+    let world = if list.once {
+        machine.once()?
+    } else {
+        machine.settled(None)?.0
+    };
+    let selection = Selection {
+        all: list.all,
+        findings: list.finding,
+        session: list.session,
+    };
+    let matched = selection
+        .instances(&world)
+        .iter()
+        .any(|instance| list.fail_on.contains(&instance.finding));
     let text = if list.json {
         let inventory = report::inventory(&world, &selection, machine.redactor());
-        format!("{}\n", serde_json::to_string_pretty(&inventory).context("write JSON")?)
+        format!(
+            "{}\n",
+            serde_json::to_string_pretty(&inventory).context("write JSON")?
+        )
     } else {
         for note in report::notes(&world, &selection) {
             output::say(&note);
         }
-        report::list(&world, &selection, machine.secrets(), machine.paper())
+        report::list(
+            &world,
+            &selection,
+            machine.redactor(),
+            machine.secrets(),
+            machine.paper(),
+        )
     };
     // What was found counts also where nobody reads it to its end.
     match output::print(text.as_bytes()) {

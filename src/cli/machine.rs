@@ -27,6 +27,7 @@ const BUDGET: Duration = Duration::from_millis(2_500);
 #[derive(Debug)]
 pub(super) struct Machine {
     catalog: Arc<Catalog>,
+    redactor: Arc<Redactor>,
     show_secrets: bool,
     ascii: bool,
 }
@@ -40,6 +41,7 @@ impl Machine {
         }
         Ok(Self {
             catalog: Arc::new(catalog),
+            redactor: Arc::new(Redactor {}),
             ascii: Surroundings::of_this_process().capabilities(settings.ascii).ascii,
             show_secrets: global.redact == Redact::Off && output::is_terminal(),
         })
@@ -51,19 +53,30 @@ impl Machine {
     }
 
     /// Returns what removes secrets, for JSON: there they are always removed.
-    pub(super) fn redactor(&self) -> &Redactor {
-        self.catalog.redactor()
+    pub(super) fn redactor(&self) -> &Arc<Redactor> {
+        &self.redactor
     }
 
     /// Returns what is done with secrets in text on stdout.
     pub(super) fn secrets(&self) -> Secrets<'_> {
-        if self.show_secrets { Secrets::Shown } else { Secrets::Removed(self.redactor()) }
+        if self.show_secrets {
+            Secrets::Shown
+        } else {
+            Secrets::Removed(self.redactor())
+        }
     }
 
     /// Returns where tables go.
     pub(super) fn paper(&self) -> Paper {
-        let glyphs = if self.ascii { Glyphs::Ascii } else { Glyphs::Unicode };
-        Paper { columns: output::columns(), glyphs }
+        let glyphs = if self.ascii {
+            Glyphs::Ascii
+        } else {
+            Glyphs::Unicode
+        };
+        Paper {
+            columns: output::columns(),
+            glyphs,
+        }
     }
 
     /// Takes one sample.

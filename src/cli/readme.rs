@@ -43,5 +43,8 @@ fn the_readme_says_what_the_program_does() {
         std::fs::write(&path, &wanted).unwrap();
         return;
     }
-    assert!(found == wanted, "README.md is stale: MCPWAKE_BLESS=1 cargo test --lib readme");
+    assert!(
+        found == wanted,
+        "README.md is stale: MCPWAKE_BLESS=1 cargo test --lib readme"
+    );
 }

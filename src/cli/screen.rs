@@ -17,14 +17,16 @@ use crate::runtime::{self, RunOptions};
 pub(super) fn run(settings: &Settings, machine: &Machine) -> anyhow::Result<Exit> {
     let (source, os) = platform::system().context("open the process table")?;
     let collector = Collector::beside(source, Arc::clone(machine.catalog()), os);
-    let known = collector.known();
+    let knowledge = collector.knowledge();
     let screen = Options {
         read_only: settings.read_only,
         ascii: settings.ascii,
         colour: Colour::Many,
         refresh_ms: settings.refresh_ms,
-        redactor: machine.shared_redactor(),
-        explainer: Explainer::new(move |world, process| analysis::explain(world, &known, process)),
+        redactor: Arc::clone(machine.redactor()),
+        explainer: Explainer::new(move |world, process| {
+            analysis::explain(world, &knowledge.known(), process)
+        }),
     };
     runtime::run(RunOptions { screen, collector })?;
     Ok(Exit::Done)

@@ -16,12 +16,25 @@ use crate::report::evidence::Identified;
 /// Runs the command.
 pub(super) fn run(show: &Show, machine: &Machine) -> anyhow::Result<Exit> {
     let (world, known) = machine.settled(Some(show.pid))?;
-    let Some(process) = find(&world, show.pid) else { return Ok(no_such_process(show.pid)) };
-    let Explanation { headline, because, near_misses } = analysis::explain(&world, &known, process.key);
-    let identified = Identified { headline, because, near_misses };
+    let Some(process) = find(&world, show.pid) else {
+        return Ok(no_such_process(show.pid));
+    };
+    let Explanation {
+        headline,
+        because,
+        near_misses,
+    } = analysis::explain(&world, &known, process.key);
+    let identified = Identified {
+        headline,
+        because,
+        near_misses,
+    };
     let text = if show.json {
         let evidence = report::evidence(&world, process, &identified, machine.redactor());
-        format!("{}\n", serde_json::to_string_pretty(&evidence).context("write JSON")?)
+        format!(
+            "{}\n",
+            serde_json::to_string_pretty(&evidence).context("write JSON")?
+        )
     } else {
         report::show(&world, process, &identified, machine.secrets(), output::columns())
     };

@@ -3,8 +3,8 @@
 
 use std::borrow::Cow;
 
-use crate::text::width::{self, Glyphs};
 use crate::text::Safe;
+use crate::text::width::{self, Glyphs};
 
 /// One column of a grid.
 #[derive(Clone, Copy, Debug)]
@@ -24,11 +24,12 @@ const LAST: usize = 8;
 
 /// Returns the table, headings first. `room` is the terminal's width; `None`: nothing is dropped or
 /// cut. Each row has one cell per column.
-pub(super) fn grid(columns: &[GridColumn], rows: &[Vec<String>], room: Option<usize>, glyphs: Glyphs) -> String {
-    let rows: Vec<Vec<Safe>> = rows
-        .iter()
-        .map(|row| row.iter().map(|cell| Safe::from_text(cell)).collect())
-        .collect();
+pub(super) fn grid(
+    columns: &[GridColumn],
+    rows: &[Vec<Safe>],
+    room: Option<usize>,
+    glyphs: Glyphs,
+) -> String {
     let mut shown: Vec<(usize, usize)> = columns
         .iter()
         .enumerate()
@@ -47,13 +48,18 @@ pub(super) fn grid(columns: &[GridColumn], rows: &[Vec<String>], room: Option<us
             let least = shown.iter().map(|(at, _)| columns[*at].importance).min();
             shown.retain(|(at, _)| Some(columns[*at].importance) != least);
         }
+        // Two columns are the least that makes sense: the first gives way.
+        let over = needed(&shown).saturating_sub(room);
+        if let Some((_, cells)) = shown.first_mut() {
+            *cells = cells.saturating_sub(over);
+        }
     }
     let titles: Vec<Safe> = columns
         .iter()
         .map(|column| Safe::from_text(column.title))
         .collect();
     std::iter::once(&titles)
-        .chain(&rows)
+        .chain(rows)
         .map(|row| line(columns, &shown, row, room, glyphs))
         .collect()
 }
@@ -69,7 +75,13 @@ fn needed(shown: &[(usize, usize)]) -> usize {
         + last
 }
 
-fn line(columns: &[GridColumn], shown: &[(usize, usize)], row: &[Safe], room: Option<usize>, glyphs: Glyphs) -> String {
+fn line(
+    columns: &[GridColumn],
+    shown: &[(usize, usize)],
+    row: &[Safe],
+    room: Option<usize>,
+    glyphs: Glyphs,
+) -> String {
     let mut text = String::new();
     let mut used = 0;
     for (place, (at, cells)) in shown.iter().enumerate() {
@@ -122,15 +134,13 @@ mod tests {
         },
     ];
 
-    fn rows() -> Vec<Vec<String>> {
-        vec![
-            vec![
-                "git".to_owned(),
-                "7".to_owned(),
-                "python -m mcp_server_git".to_owned(),
-            ],
-            vec!["a-very-long-name".to_owned(), "48271".to_owned(), "x".to_owned()],
+    fn rows() -> Vec<Vec<Safe>> {
+        [
+            ["git", "7", "python -m mcp_server_git"],
+            ["a-very-long-name", "48271", "x"],
         ]
+        .map(|row| row.map(Safe::from_text).to_vec())
+        .to_vec()
     }
 
     #[test]

@@ -1,17 +1,20 @@
 //! `list` as a table: instances, or all processes. Columns are those of the tree.
 
+use std::sync::Arc;
+
 use super::fill::Selection;
 use super::grid::{GridColumn, grid};
 use super::publish::Secrets;
-use super::show::quoted;
-use crate::model::finding::{EndKind, LeadKind, PeerState, Weight};
 use crate::model::host::Visibility;
-use crate::model::instance::{Instance, Role};
+use crate::model::instance::Instance;
 use crate::model::process::Process;
 use crate::model::world::World;
+use crate::table::cells::{instance_cell, process_cell};
 use crate::table::column::{Align, ColumnId};
-use crate::text::format;
+use crate::table::index::{Index, Shown, command_line};
+use crate::text::redact::Redactor;
 use crate::text::width::Glyphs;
+use crate::text::{Safe, shell};
 
 /// Columns of the instances. COMMAND is the last: it takes what is left of the line.
 const INSTANCES: [ColumnId; 14] = [
@@ -45,9 +48,6 @@ const PROCESSES: [ColumnId; 10] = [
     ColumnId::Command,
 ];
 
-/// What stands where nothing is known.
-const UNKNOWN: &str = "?";
-
 /// Where the table goes.
 #[derive(Clone, Copy, Debug)]
 pub struct Paper {
@@ -57,14 +57,35 @@ pub struct Paper {
     pub glyphs: Glyphs,
 }
 
-/// Returns the instances of a selection, or all processes, as a table.
-pub fn list(world: &World, selection: &Selection, secrets: Secrets<'_>, paper: Paper) -> String {
-    let (ids, rows): (&[ColumnId], Vec<Vec<String>>) = if selection.all {
+/// Returns the instances of a selection, or all processes, as a table. `secrets` holds for command
+/// lines; in everything else they are always removed.
+pub fn list(
+    world: &World,
+    selection: &Selection,
+    redactor: &Arc<Redactor>,
+    secrets: Secrets<'_>,
+    paper: Paper,
+) -> String {
+    let mut index = Index::empty(Arc::clone(redactor));
+    index.renew(world);
+    let shown = Shown { world, index: &index };
+    let (ids, rows): (&[ColumnId], Vec<Vec<Safe>>) = if selection.all {
         let processes = world.sample.processes.values();
-        (&PROCESSES, processes.map(|process| process_row(world, process, secrets)).collect())
+        (
+            &PROCESSES,
+            processes
+                .map(|process| process_row(shown, process, secrets))
+                .collect(),
+        )
     } else {
         let instances = selection.instances(world);
-        (&INSTANCES, instances.iter().map(|instance| instance_row(world, instance, secrets)).collect())
+        (
+            &INSTANCES,
+            instances
+                .iter()
+                .map(|instance| instance_row(shown, instance, secrets))
+                .collect(),
+        )
     };
     if rows.is_empty() {
         return String::new();
@@ -87,13 +108,20 @@ pub fn notes(world: &World, selection: &Selection) -> Vec<String> {
         ));
     }
     if sample.visibility != Visibility::All {
+        let more = if sample.observer.uid == 0 {
+            ""
+        } else {
+            "; as root it would be more"
+        };
         notes.push(format!(
-            "{} of {all} processes could be read in full; as root it would be more",
+            "{} of {all} processes could be read in full{more}",
             sample.readable
         ));
     }
     if let Some(hidden) = sample.hidden.filter(|hidden| *hidden > 0) {
-        notes.push(format!("{hidden} more processes are hidden from this user (hidepid)"));
+        notes.push(format!(
+            "{hidden} more processes are hidden from this user (hidepid)"
+        ));
     }
     notes
 }
@@ -108,118 +136,33 @@ fn grid_column(id: ColumnId) -> GridColumn {
     }
 }
 
-fn instance_row(world: &World, instance: &Instance, secrets: Secrets<'_>) -> Vec<String> {
-    let process = world.sample.get(instance.lead_process());
+fn instance_row(shown: Shown<'_>, instance: &Instance, secrets: Secrets<'_>) -> Vec<Safe> {
     INSTANCES
         .iter()
-        .map(|id| match id {
-            ColumnId::Name => instance.name.lossy().into_owned(),
-            ColumnId::Pid => instance.lead_process().pid.to_string(),
-            ColumnId::Finding => instance.finding.word().to_owned(),
-            ColumnId::Reach => reach(instance),
-            ColumnId::Wire => wire(world, instance),
-            ColumnId::Why => secrets.line(&why(instance)),
-            _ => process.map_or_else(|| UNKNOWN.to_owned(), |process| cell(world, process, *id, secrets)),
+        .map(|id| match (id, shown.process(instance.lead_process())) {
+            (ColumnId::Command, Some(process)) => command(process, secrets),
+            _ => instance_cell(shown, instance, *id),
         })
         .collect()
 }
 
-fn process_row(world: &World, process: &Process, secrets: Secrets<'_>) -> Vec<String> {
-    PROCESSES.iter().map(|id| cell(world, process, *id, secrets)).collect()
+fn process_row(shown: Shown<'_>, process: &Process, secrets: Secrets<'_>) -> Vec<Safe> {
+    PROCESSES
+        .iter()
+        .map(|id| match id {
+            ColumnId::Command => command(process, secrets),
+            _ => process_cell(shown, process, *id),
+        })
+        .collect()
 }
 
-fn cell(world: &World, process: &Process, id: ColumnId, secrets: Secrets<'_>) -> String {
-    let or_unknown = |text: Option<String>| text.unwrap_or_else(|| UNKNOWN.to_owned());
-    match id {
-        ColumnId::Pid => process.key.pid.to_string(),
-        // The first process and the kernel's threads have none: ps(1) writes 0.
-        ColumnId::Ppid => process.ppid.map_or_else(|| "0".to_owned(), |pid| pid.to_string()),
-        ColumnId::Pgid => or_unknown(process.pgid.map(|pid| pid.to_string())),
-        ColumnId::User => or_unknown(process.user.value().map(|user| user.lossy().into_owned())),
-        ColumnId::Stat => process.stat.clone(),
-        ColumnId::Finding => part(world, process).unwrap_or("-").to_owned(),
-        ColumnId::Elapsed => format::elapsed(world.sample.elapsed_ms(process)),
-        ColumnId::Cpu => or_unknown(process.cpu_permille.map(format::percent)),
-        ColumnId::Mem => format::bytes(process.rss_bytes),
-        ColumnId::Command => command(process, secrets),
-        ColumnId::Name | ColumnId::Reach | ColumnId::Wire | ColumnId::Why => process.comm.lossy().into_owned(),
+/// Returns the whole command line with its elements quoted; the name, and why, where there is none.
+pub(super) fn command(process: &Process, secrets: Secrets<'_>) -> Safe {
+    match (process.argv.value(), secrets) {
+        (Some(argv), _) if !argv.is_empty() => shell::line(&secrets.argv(argv), usize::MAX),
+        (_, Secrets::Removed(redactor)) => command_line(process, redactor),
+        (_, Secrets::Shown) => Safe::from_bytes(process.comm.as_bytes()),
     }
-}
-
-/// Returns the finding of the instance that a process is the server of, else its part.
-fn part(world: &World, process: &Process) -> Option<&'static str> {
-    let roles = world.judged.roles.get(&process.key)?;
-    let server = roles.iter().find(|role| role.role == Role::Server);
-    let finding = server.and_then(|role| world.judged.instance(role.instance)).map(|one| one.finding.word());
-    finding.or_else(|| roles.first().map(|role| role.role.word()))
-}
-
-fn command(process: &Process, secrets: Secrets<'_>) -> String {
-    match process.argv.value() {
-        Some(argv) if !argv.is_empty() => {
-            let shown: Vec<String> = secrets
-                .argv(argv)
-                .iter()
-                .map(|element| String::from_utf8_lossy(element).into_owned())
-                .collect();
-            quoted(&shown)
-        }
-        _ => format!("[{}]", process.comm.lossy()),
-    }
-}
-
-/// Returns the leads by kind, with their number where there is more than one: `2tcp ssh`.
-fn reach(instance: &Instance) -> String {
-    let Some(leads) = &instance.reach else { return UNKNOWN.to_owned() };
-    let mut kinds: Vec<(LeadKind, usize)> = Vec::new();
-    for lead in leads {
-        match kinds.iter_mut().find(|(kind, _)| *kind == lead.kind) {
-            Some((_, count)) => *count += 1,
-            None => kinds.push((lead.kind, 1)),
-        }
-    }
-    let words: Vec<String> = kinds
-        .into_iter()
-        .map(|(kind, count)| if count > 1 { format!("{count}{}", kind.word()) } else { kind.word().to_owned() })
-        .collect();
-    if words.is_empty() { "-".to_owned() } else { words.join(" ") }
-}
-
-/// Returns the descriptor it is spoken to on (`0p`: a pipe, `0s`: a socket), and who holds the other
-/// end.
-fn wire(world: &World, instance: &Instance) -> String {
-    let Some(end) = instance.stdio.as_ref().and_then(|stdio| stdio.stdin.as_ref()) else {
-        return "-".to_owned();
-    };
-    let letter = match end.kind {
-        EndKind::Pipe => "p",
-        EndKind::Socket => "s",
-        EndKind::Tty => "t",
-        EndKind::Null => "n",
-        EndKind::File => "f",
-        EndKind::Closed => "-",
-        EndKind::Other => "o",
-    };
-    let fd = end.fd.map(|fd| fd.to_string()).unwrap_or_default();
-    let who = match (end.peer, end.holders.first()) {
-        (PeerState::Held | PeerState::Own, Some(holder)) => {
-            let name = world.sample.process(holder.pid).map(|process| process.comm.lossy().into_owned());
-            let more = end.holder_count.saturating_sub(1);
-            let more = if more > 0 { format!(" +{more}") } else { String::new() };
-            format!("{} {}{more}", holder.pid, name.unwrap_or_default())
-        }
-        (PeerState::Held | PeerState::Own, None) => "held".to_owned(),
-        (PeerState::None, _) => "no writer".to_owned(),
-        (PeerState::Hidden, _) => "hidden".to_owned(),
-        (PeerState::NotApplicable, _) => "no peer".to_owned(),
-    };
-    format!("{fd}{letter} {who}")
-}
-
-/// Returns the strongest fact.
-fn why(instance: &Instance) -> String {
-    let strong = instance.facts.iter().find(|fact| fact.weight == Weight::Strong);
-    strong.or(instance.facts.first()).map(|fact| fact.text.clone()).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -229,14 +172,36 @@ mod tests {
     use crate::report::worlds::{bare_instance, full_world, process, world};
     use crate::text::width;
 
-    const PIPE: Paper = Paper { columns: None, glyphs: Glyphs::Ascii };
+    const PIPE: Paper = Paper {
+        columns: None,
+        glyphs: Glyphs::Ascii,
+    };
+
+    fn redactor() -> Arc<Redactor> {
+        Arc::new(Redactor {})
+    }
 
     #[test]
     fn an_instance_is_one_line() {
-        let text = list(&full_world(), &Selection::default(), Secrets::Shown, PIPE);
+        let text = list(
+            &full_world(),
+            &Selection::default(),
+            &redactor(),
+            Secrets::Shown,
+            PIPE,
+        );
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 2, "{text}");
-        for wanted in ["48271", "48270", "deploy", "severed", "14h22m", "98", "0s 900 claude", "tcp"] {
+        for wanted in [
+            "48271",
+            "48270",
+            "deploy",
+            "severed",
+            "14h22m",
+            "\\xff",
+            "0s 900 claude",
+            "tcp",
+        ] {
             assert!(lines[1].contains(wanted), "{wanted}: {text}");
         }
         assert!(lines[1].contains("'x y'"), "elements keep their borders: {text}");
@@ -246,24 +211,49 @@ mod tests {
     #[test]
     fn a_terminal_gets_lines_that_fit() {
         for columns in 20..200 {
-            let paper = Paper { columns: Some(columns), glyphs: Glyphs::Unicode };
+            let paper = Paper {
+                columns: Some(columns),
+                glyphs: Glyphs::Unicode,
+            };
             for all in [false, true] {
-                let selection = Selection { all, ..Selection::default() };
-                let text = list(&full_world(), &selection, Secrets::Shown, paper);
-                assert!(text.lines().all(|line| width::columns(line) <= columns), "{columns}\n{text}");
+                let selection = Selection {
+                    all,
+                    ..Selection::default()
+                };
+                let text = list(&full_world(), &selection, &redactor(), Secrets::Shown, paper);
+                assert!(
+                    text.lines().all(|line| width::columns(line) <= columns),
+                    "{columns}\n{text}"
+                );
             }
         }
-        let paper = Paper { columns: Some(40), glyphs: Glyphs::Unicode };
-        let narrow = list(&full_world(), &Selection::default(), Secrets::Shown, paper);
+        let paper = Paper {
+            columns: Some(40),
+            glyphs: Glyphs::Unicode,
+        };
+        let narrow = list(
+            &full_world(),
+            &Selection::default(),
+            &redactor(),
+            Secrets::Shown,
+            paper,
+        );
         assert!(narrow.contains("48271") && narrow.contains("severed"), "{narrow}");
     }
 
     #[test]
     fn all_processes_with_their_part() {
-        let selection = Selection { all: true, ..Selection::default() };
-        let text = list(&full_world(), &selection, Secrets::Shown, PIPE);
+        let selection = Selection {
+            all: true,
+            ..Selection::default()
+        };
+        let text = list(&full_world(), &selection, &redactor(), Secrets::Shown, PIPE);
         assert_eq!(text.lines().count(), 8, "{text}");
-        let of = |pid: &str| text.lines().find(|line| line.starts_with(pid)).unwrap_or_default();
+        let of = |pid: &str| {
+            text.lines()
+                .find(|line| line.starts_with(pid))
+                .unwrap_or_default()
+        };
         assert!(of("48271").contains("severed"), "{text}");
         assert!(of("48290").contains("helper"), "{text}");
         assert!(of("48290").contains("[ssh]"), "argv could not be read: {text}");
@@ -272,11 +262,20 @@ mod tests {
 
     #[test]
     fn nothing_found_is_said_and_so_is_what_was_not_seen() {
-        let world = world(vec![process(5, 1, &[b"x"])], vec![bare_instance(5, Finding::Attached)]);
-        let none = Selection { findings: vec![Finding::Severed], ..Selection::default() };
-        assert_eq!(list(&world, &none, Secrets::Shown, PIPE), "");
+        let world = world(
+            vec![process(5, 1, &[b"x"])],
+            vec![bare_instance(5, Finding::Attached)],
+        );
+        let none = Selection {
+            findings: vec![Finding::Severed],
+            ..Selection::default()
+        };
+        assert_eq!(list(&world, &none, &redactor(), Secrets::Shown, PIPE), "");
         let notes = notes(&world, &none);
         assert!(notes[0].contains("among 1 processes"), "{notes:?}");
-        assert!(notes[1].contains("3 of 1 processes could be read in full"), "{notes:?}");
+        assert!(
+            notes[1].contains("3 of 1 processes could be read in full"),
+            "{notes:?}"
+        );
     }
 }

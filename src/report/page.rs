@@ -27,15 +27,25 @@ impl Page {
 
     /// Writes a heading, with an empty line before it but for the first.
     pub(super) fn heading(&mut self, heading: &str) {
+        self.safe_heading(&Safe::from_text(heading));
+    }
+
+    /// Writes a heading that was escaped from bytes.
+    pub(super) fn safe_heading(&mut self, heading: &Safe) {
         if !self.text.is_empty() {
             self.text.push('\n');
         }
-        self.text.push_str(Safe::from_text(heading).as_str());
+        self.text.push_str(heading.as_str());
         self.text.push('\n');
     }
 
     /// Writes a labelled line.
     pub(super) fn row(&mut self, label: &str, value: &str) {
+        self.safe_row(label, &Safe::from_text(value));
+    }
+
+    /// Writes a labelled line whose value was escaped from bytes.
+    pub(super) fn safe_row(&mut self, label: &str, value: &Safe) {
         let label = Safe::from_text(label);
         let label = label.as_str();
         let gap = LABEL.saturating_sub(width::columns(label)).max(1);
@@ -45,7 +55,6 @@ impl Page {
         let room = self
             .columns
             .map(|columns| columns.saturating_sub(LABEL + 2).max(NARROWEST));
-        let value = Safe::from_text(value);
         let lines = room.map_or_else(
             || vec![value.as_str().to_owned()],
             |room| width::wrap(value.as_str(), room),

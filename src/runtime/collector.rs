@@ -1,7 +1,7 @@
 //! Takes samples and judges them: one place for the live screen and for one-shot commands.
 
-use std::sync::Arc;
 use std::sync::mpsc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::analysis::{self, Identities, Known, Memory, Places};
@@ -26,12 +26,24 @@ enum Files {
     Beside(IntakeThread),
 }
 
+/// What the last judgement knew, for those who explain it while the collector goes on elsewhere.
+#[derive(Clone, Debug)]
+pub struct Knowledge(Arc<Mutex<Known>>);
+
+impl Knowledge {
+    /// Returns it as it is now.
+    pub fn known(&self) -> Known {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
 /// Samples and judges, and keeps what one sample hands to the next.
 pub struct Collector {
     source: Box<dyn Source>,
     catalog: Arc<Catalog>,
     files: Files,
     configured: Arc<Configured>,
+    knowledge: Knowledge,
     memory: Memory,
     previous: Option<Arc<World>>,
 }
@@ -51,11 +63,16 @@ impl Collector {
 
     fn with(source: Box<dyn Source>, catalog: Arc<Catalog>, files: Files) -> Self {
         let configured = Arc::new(Configured::default());
+        let known = Known {
+            catalog: Arc::clone(&catalog),
+            configured: Arc::clone(&configured),
+        };
         Self {
             source,
             catalog,
             files,
             configured,
+            knowledge: Knowledge(Arc::new(Mutex::new(known))),
             memory: Memory::default(),
             previous: None,
         }
@@ -67,6 +84,11 @@ impl Collector {
             catalog: Arc::clone(&self.catalog),
             configured: Arc::clone(&self.configured),
         }
+    }
+
+    /// Returns what each judgement knew, from now on.
+    pub fn knowledge(&self) -> Knowledge {
+        self.knowledge.clone()
     }
 
     /// Takes the next sample and judges it; the selected process gets a closer look whatever it is.
@@ -155,6 +177,9 @@ impl Collector {
         };
         let changed = !Arc::ptr_eq(&configured, &self.configured);
         self.configured = configured;
+        if changed {
+            *self.knowledge.0.lock().unwrap_or_else(PoisonError::into_inner) = self.known();
+        }
         changed
     }
 }

@@ -2,7 +2,6 @@
 
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
@@ -11,6 +10,7 @@ use crate::app::Demand;
 use crate::model::world::World;
 
 use super::collector::Collector;
+use super::fault;
 
 /// What the collector has to say.
 #[derive(Clone, Debug)]
@@ -36,7 +36,6 @@ pub(super) struct Feed {
     wake: mpsc::Sender<()>,
     /// The newest update; older ones are dropped, never queued.
     pub(super) updates: watch::Receiver<Update>,
-    thread: JoinHandle<()>,
 }
 
 impl Feed {
@@ -49,14 +48,13 @@ impl Feed {
         let (wake, woken) = mpsc::channel();
         let (sender, updates) = watch::channel(Update::Waiting);
         let shared = Arc::clone(&order);
-        let thread = std::thread::Builder::new()
+        std::thread::Builder::new()
             .name("collector".to_owned())
             .spawn(move || run(collector, &shared, &woken, &sender))?;
         Ok(Self {
             order,
             wake,
             updates,
-            thread,
         })
     }
 
@@ -76,11 +74,6 @@ impl Feed {
     pub(super) fn pace(&self, every: Duration) {
         self.order.lock().unwrap_or_else(PoisonError::into_inner).every = every;
     }
-
-    /// Returns whether the thread has ended.
-    pub(super) fn has_ended(&self) -> bool {
-        self.thread.is_finished()
-    }
 }
 
 /// A changed selection is answered soon, but a held arrow key must not make a sample per row.
@@ -94,7 +87,7 @@ fn run(
 ) {
     loop {
         let begun = Instant::now();
-        fault_point();
+        fault::point("collector");
         let demand = order.lock().unwrap_or_else(PoisonError::into_inner).demand;
         let update = match collector.next(demand.selected) {
             Ok(world) => Update::World(world),
@@ -117,10 +110,4 @@ fn run(
         }
         while woken.try_recv().is_ok() {}
     }
-}
-
-/// A test asks for a panic here to see that the terminal survives it; not in release builds.
-fn fault_point() {
-    #[cfg(debug_assertions)]
-    super::fault("collector");
 }

@@ -1,60 +1,94 @@
 //! The terminal: entered once, and restored whatever happens.
 
-use std::io::{self, Stdout, Write as _};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::cell::RefCell;
+use std::io::{self, Write};
+use std::rc::Rc;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use crossterm::cursor::{Hide, Show};
 use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
-use crossterm::execute;
+use crossterm::queue;
+use crossterm::style::{Attribute, SetAttribute};
 use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
+use ratatui::layout::Rect;
+use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::app::App;
 use crate::view::{self, Scroll};
 
 use super::caps::Capabilities;
+use super::printer::{Last, Printed, Printer};
 
-/// Whether the screen is entered: the panic hook and the guard must not restore it twice.
-static ENTERED: AtomicBool = AtomicBool::new(false);
-/// Whether bracketed paste was switched on.
-static PASTE: AtomicBool = AtomicBool::new(false);
+/// A terminal that does not take the restoring bytes in this time has stalled.
+const LAST_WORDS: Duration = Duration::from_millis(300);
+
+/// How to restore the terminal; `None` while it is not entered. The panic hook and the end of
+/// the screen both take it: whoever comes second has nothing to do.
+static ENTERED: Mutex<Option<Restorer>> = Mutex::new(None);
+
+struct Restorer {
+    printer: Printer,
+    paste: bool,
+}
 
 /// The entered terminal. Restores it when dropped.
 pub(super) struct Screen {
-    terminal: Terminal<CrosstermBackend<Stdout>>,
+    terminal: Terminal<CrosstermBackend<Sheet>>,
+    sheet: Sheet,
     capabilities: Capabilities,
+    printer: Printer,
+    /// One answer for each frame that was sent.
+    pub(super) printed: UnboundedReceiver<Printed>,
 }
 
 impl Screen {
-    /// Enters raw mode and the alternate screen.
+    /// Enters raw mode and the alternate screen; the first frame carries the sequences.
     pub(super) fn enter(capabilities: Capabilities) -> io::Result<Self> {
-        switch_on(capabilities)?;
-        let terminal = Terminal::new(CrosstermBackend::new(io::stdout())).inspect_err(|_| restore())?;
-        Ok(Self {
-            terminal,
-            capabilities,
-        })
+        let (printer, printed) = Printer::start()?;
+        let sheet = Sheet::default();
+        let terminal = Terminal::new(CrosstermBackend::new(sheet.clone()))?;
+        let mut screen = Self { terminal, sheet, capabilities, printer, printed };
+        screen.switch_on()?;
+        Ok(screen)
     }
 
-    /// Draws the state; returns how long the terminal took.
-    pub(super) fn draw(&mut self, app: &App, scroll: &mut Scroll) -> io::Result<Duration> {
-        let begun = Instant::now();
+    /// Draws the state and sends the frame.
+    pub(super) fn draw(&mut self, app: &App, scroll: &mut Scroll) -> io::Result<()> {
         self.terminal.draw(|frame| view::draw(frame, app, scroll))?;
-        Ok(begun.elapsed())
+        self.printer.frame(self.sheet.take());
+        Ok(())
     }
 
     /// Forgets what is on the terminal: the next drawing writes every cell.
+    ///
+    /// Not `Terminal::clear`: that asks the terminal where its cursor is, and reads the answer
+    /// among the keys.
     pub(super) fn forget(&mut self) -> io::Result<()> {
-        self.terminal.clear()
+        let size = self.terminal.size()?;
+        self.terminal.resize(Rect::from((ratatui::layout::Position::ORIGIN, size)))
     }
 
-    /// Enters again after the terminal was given away.
+    /// Enters again after the terminal was given away, and whatever mode it has come back in.
     pub(super) fn enter_again(&mut self) -> io::Result<()> {
-        ENTERED.store(false, Ordering::SeqCst);
-        switch_on(self.capabilities)?;
-        self.terminal.clear()
+        // The library sets a mode only once, unless it was told to leave it.
+        disable_raw_mode()?;
+        self.switch_on()?;
+        self.forget()
+    }
+
+    fn switch_on(&mut self) -> io::Result<()> {
+        enable_raw_mode()?;
+        let paste = self.capabilities.paste;
+        let restorer = Restorer { printer: self.printer.clone(), paste };
+        *ENTERED.lock().unwrap_or_else(PoisonError::into_inner) = Some(restorer);
+        queue!(self.sheet, EnterAlternateScreen, Hide)?;
+        if paste {
+            queue!(self.sheet, EnableBracketedPaste)?;
+        }
+        Ok(())
     }
 }
 
@@ -64,30 +98,48 @@ impl Drop for Screen {
     }
 }
 
-fn switch_on(capabilities: Capabilities) -> io::Result<()> {
-    ENTERED.store(true, Ordering::SeqCst);
-    PASTE.store(capabilities.paste, Ordering::SeqCst);
-    let entered = enable_raw_mode().and_then(|()| {
+/// Restores the terminal, once. Never fails: a terminal that is gone needs no restoring, and one
+/// that has stalled is waited for 300 ms only.
+pub(super) fn restore() {
+    let restorer = ENTERED.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let Some(Restorer { printer, paste }) = restorer else {
+        return;
+    };
+    let bytes = leaving(paste);
+    if printer.last(bytes.clone(), LAST_WORDS) == Last::NoPrinter {
         let mut out = io::stdout();
-        execute!(out, EnterAlternateScreen, Hide)?;
-        if capabilities.paste {
-            execute!(out, EnableBracketedPaste)?;
-        }
-        Ok(())
-    });
-    entered.inspect_err(|_| restore())
+        let _ = out.write_all(&bytes).and_then(|()| out.flush());
+    }
+    let _ = disable_raw_mode();
 }
 
-/// Restores the terminal, once. Never fails: a terminal that is gone needs no restoring.
-pub(super) fn restore() {
-    if !ENTERED.swap(false, Ordering::SeqCst) {
-        return;
+fn leaving(paste: bool) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    // Writing to memory does not fail.
+    if paste {
+        let _ = queue!(bytes, DisableBracketedPaste);
     }
-    let mut out = io::stdout();
-    if PASTE.load(Ordering::SeqCst) {
-        let _ = execute!(out, DisableBracketedPaste);
+    let _ = queue!(bytes, SetAttribute(Attribute::Reset), Show, LeaveAlternateScreen);
+    bytes
+}
+
+/// Where a frame is put together, before it is sent as a whole.
+#[derive(Clone, Debug, Default)]
+struct Sheet(Rc<RefCell<Vec<u8>>>);
+
+impl Sheet {
+    fn take(&self) -> Vec<u8> {
+        std::mem::take(&mut *self.0.borrow_mut())
     }
-    let _ = execute!(out, Show, LeaveAlternateScreen);
-    let _ = out.flush();
-    let _ = disable_raw_mode();
+}
+
+impl Write for Sheet {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }

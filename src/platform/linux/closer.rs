@@ -4,23 +4,17 @@ use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use rustix::io::Errno;
-
-use super::descriptors::{self, Fifos};
+use super::details::Details;
 use super::holders::{Search, Wanted};
 use super::netlink;
 use super::parse::descriptor::pts_number;
-use super::parse::process::{self, CloserStatus};
-use super::parse::stat::{Stat, schedstat};
 use super::parse::system::{LockLine, locks};
 use super::pidfd::Pidfds;
-use super::reader::{Reader, absent, reading};
+use super::reader::Reader;
 use super::table::Table;
 use crate::model::descriptor::Target;
-use crate::model::identity::{Pid, ProcessKey};
+use crate::model::identity::ProcessKey;
 use crate::model::interest::Interest;
-use crate::model::process::Process;
-use crate::model::reading::Reading;
 use crate::model::sample::Sample;
 use crate::model::socket::{InetSocket, Protocol, Sockets};
 
@@ -30,7 +24,7 @@ pub(super) struct Closer {
     live: bool,
     search: Search,
     pidfds: Pidfds,
-    fifos: Fifos,
+    details: Details,
 }
 
 impl Closer {
@@ -40,7 +34,7 @@ impl Closer {
             live,
             search: Search::default(),
             pidfds: Pidfds::default(),
-            fifos: Fifos::default(),
+            details: Details::default(),
         }
     }
 
@@ -67,7 +61,7 @@ impl Closer {
             sample.sockets = netlink::sockets();
             self.pidfds.follow(reader, &closely);
         }
-        self.fifos.forget();
+        self.details.begin(interest);
         let mut system_locks = None;
         for key in &closely {
             let Some(process) = sample.processes.get_mut(&key.pid) else {
@@ -75,7 +69,7 @@ impl Closer {
             };
             let process = Arc::make_mut(process);
             process.pidfd_inode = self.pidfds.inode(*key);
-            look_at(reader, &mut self.fifos, process, interest);
+            self.details.fill(reader, process, table.unmoved(key.pid));
             if process.descriptors.is_denied() {
                 let all = system_locks.get_or_insert_with(|| system_lock_lines(reader));
                 let own = all
@@ -92,6 +86,7 @@ impl Closer {
             unmoved,
             &wanted,
         );
+        self.details.end();
         sample.holders = found.holders;
         sample.terminal_masters = found.terminal_masters;
         sample.unsearched = found.unsearched;
@@ -100,94 +95,6 @@ impl Closer {
 
 fn system_lock_lines(reader: &mut Reader) -> Vec<LockLine> {
     locks(reader.system("locks").unwrap_or_default()).collect()
-}
-
-/// Reads everything about one process. What was read under a pid that is another's by now is dropped.
-fn look_at(reader: &mut Reader, fifos: &mut Fifos, process: &mut Process, interest: &Interest) {
-    let pid = process.key.pid;
-    let before = process.clone();
-    fill(reader, fifos, process, interest);
-    let same = reader.record(pid, "stat").map(Stat::parse);
-    let still = matches!(&same, Ok(Some(stat)) if stat.start == before.key.start);
-    if !still {
-        *process = before;
-        process.swap_bytes = Reading::Gone;
-        process.signals = Reading::Gone;
-        process.pid_namespace = Reading::Gone;
-        process.net_namespace = Reading::Gone;
-        process.namespace_pids = Reading::Gone;
-        process.environment = Reading::Gone;
-        process.descriptors = Reading::Gone;
-    }
-}
-
-fn fill(reader: &mut Reader, fifos: &mut Fifos, process: &mut Process, interest: &Interest) {
-    let pid = process.key.pid;
-    fill_status(reader, process);
-    process.schedstat = match reader.record(pid, "schedstat").map(schedstat) {
-        Ok(Some([run, wait, _])) => Reading::Value((run, wait)),
-        Ok(None) => Reading::Unsupported,
-        Err(errno) => absent(errno, pid, "schedstat"),
-    };
-    process.pid_namespace = namespace(reader, pid, "ns/pid");
-    process.net_namespace = namespace(reader, pid, "ns/net");
-    if !process.kernel_thread {
-        process.exe = reading(reader.link(pid, "exe"), pid, "exe");
-        process.cwd = reading(reader.link(pid, "cwd"), pid, "cwd");
-        fill_argv(reader, process);
-    }
-    let environment = reader
-        .whole(pid, "environ")
-        .map(|text| process::environment(text, &interest.identifiers));
-    process.environment = reading(environment, pid, "environ");
-    match descriptors::read(reader, fifos, pid) {
-        Ok(open) => {
-            process.descriptors = Reading::Value(open.descriptors);
-            process.locks = open.locks;
-        }
-        Err(errno) => process.descriptors = absent(errno, pid, "fd"),
-    }
-}
-
-fn fill_status(reader: &mut Reader, process: &mut Process) {
-    let pid = process.key.pid;
-    match reader.record(pid, "status").map(process::closer_status) {
-        Ok(CloserStatus {
-            signals,
-            swap_bytes,
-            namespace_pids,
-        }) => {
-            process.signals = signals.map_or(Reading::Unsupported, Reading::Value);
-            process.swap_bytes = swap_bytes.map_or(Reading::Unsupported, Reading::Value);
-            process.namespace_pids = namespace_pids.map_or(Reading::Unsupported, Reading::Value);
-        }
-        Err(errno) => {
-            process.signals = absent(errno, pid, "status");
-            process.swap_bytes = absent(errno, pid, "status");
-            process.namespace_pids = absent(errno, pid, "status");
-        }
-    }
-}
-
-/// A zombie's is empty: what was read before is kept.
-fn fill_argv(reader: &mut Reader, process: &mut Process) {
-    let pid = process.key.pid;
-    match reader.whole(pid, "cmdline").map(process::argv) {
-        Ok(argv) if argv.is_empty() && !process.args().is_empty() => process.argv_kept = true,
-        outcome => process.argv = reading(outcome, pid, "cmdline"),
-    }
-}
-
-fn namespace(reader: &mut Reader, pid: Pid, name: &str) -> Reading<u64> {
-    match reader.link(pid, name) {
-        Ok(link) => process::namespace(link.as_bytes()).map_or_else(
-            || Reading::Failed(format!("{pid}/{name}: {link:?} holds no number")),
-            Reading::Value,
-        ),
-        // Without namespaces in the kernel there is no such link; a process that is gone has no stat either.
-        Err(Errno::NOENT) if reader.record(pid, "stat").is_ok() => Reading::Unsupported,
-        Err(errno) => absent(errno, pid, name),
-    }
 }
 
 /// Collects what to search for: both ends of everything that the processes of interest talk through.

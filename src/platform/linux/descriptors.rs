@@ -36,6 +36,8 @@ const LOCAL: [&[u8]; 11] = [
 pub(super) struct Open {
     pub(super) descriptors: Vec<Descriptor>,
     pub(super) locks: Vec<Lock>,
+    /// Links that can change while the process rests: paths, and pidfds for what is behind them.
+    watched: Vec<(u32, Vec<u8>)>,
 }
 
 /// Tells FIFOs from other files. Their link is a path like any other, and their descriptor must not be
@@ -75,6 +77,25 @@ impl Fifos {
     }
 }
 
+/// Returns whether what was read of a process that has not run since is still true: its files may have been
+/// deleted, its terminal may have hung up. Locks and pidfds do not show in the link.
+pub(super) fn unchanged(reader: &mut Reader, pid: Pid, open: &Open) -> bool {
+    if open.watched.is_empty() {
+        return true;
+    }
+    if !open.locks.is_empty() || open.watched.iter().any(|(_, link)| is_pidfd(link)) {
+        return false;
+    }
+    let Ok(directory) = reader.directory(pid, "fd") else {
+        return false;
+    };
+    open.watched.iter().all(|(fd, link)| {
+        reader
+            .numbered_link(directory.as_fd(), *fd)
+            .is_ok_and(|now| now == link.as_slice())
+    })
+}
+
 /// Reads all descriptors of a process.
 pub(super) fn read(reader: &mut Reader, fifos: &mut Fifos, pid: Pid) -> Result<Open, Errno> {
     let directory = reader.directory(pid, "fd")?;
@@ -83,6 +104,7 @@ pub(super) fn read(reader: &mut Reader, fifos: &mut Fifos, pid: Pid) -> Result<O
     let mut open = Open {
         descriptors: Vec::with_capacity(numbers.len()),
         locks: Vec::new(),
+        watched: Vec::new(),
     };
     for fd in numbers {
         // Closed since it was listed: simply not there.
@@ -91,6 +113,9 @@ pub(super) fn read(reader: &mut Reader, fifos: &mut Fifos, pid: Pid) -> Result<O
         };
         let descriptor = descriptor(reader, fifos, pid, (fd, &link), &mut open.locks);
         open.descriptors.push(descriptor);
+        if link.starts_with(b"/") || is_pidfd(&link) {
+            open.watched.push((fd, link));
+        }
     }
     open.locks
         .sort_by(|a, b| (a.inode, &a.kind, &a.mode).cmp(&(b.inode, &b.kind, &b.mode)));
@@ -151,6 +176,9 @@ fn needs_info(fd: u32, link: &[u8]) -> bool {
     fd <= 2 && !link.starts_with(b"socket:")
         || link.starts_with(b"pipe:")
         || link.starts_with(b"/") && link != b"/dev/null"
-        || link == b"anon_inode:[pidfd]"
-        || link.starts_with(b"pidfd:")
+        || is_pidfd(link)
+}
+
+fn is_pidfd(link: &[u8]) -> bool {
+    link == b"anon_inode:[pidfd]" || link.starts_with(b"pidfd:")
 }

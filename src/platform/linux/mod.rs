@@ -3,6 +3,8 @@
 mod clock;
 mod closer;
 mod descriptors;
+mod details;
+mod entry;
 mod holders;
 mod host;
 mod netlink;
@@ -18,9 +20,10 @@ use std::path::PathBuf;
 use rustix::process::{Resource, getrlimit};
 
 use self::closer::Closer;
+use self::entry::Units;
 use self::host::Machine;
 use self::reader::Reader;
-use self::table::{Table, Units, Unseen};
+use self::table::{Table, Unseen};
 use self::users::Users;
 use super::{Source, SourceError};
 use crate::model::host::{Observer, Visibility};
