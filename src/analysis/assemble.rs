@@ -42,12 +42,14 @@ pub(super) fn assemble(
         known,
         zombies: &memory.zombies,
         drafts,
+        connections: Court::connections(sample),
     };
-    let judgements: Vec<Judgement> = court
+    let cases: Vec<Case<'_, '_>> = court
         .drafts
         .iter()
-        .map(|draft| finding::judge(&court, draft))
+        .map(|draft| Case::new(&court, draft))
         .collect();
+    let judgements: Vec<Judgement> = cases.iter().map(finding::judge).collect();
     let needs_second = judgements.iter().any(|judgement| judgement.needs_second);
     let mut instances: Vec<Instance> =
         cases.iter().zip(&judgements).map(|(case, judgement)| instance(case, judgement, &judgements)).collect();
