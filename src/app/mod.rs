@@ -27,7 +27,12 @@ pub struct App {
 impl App {
     /// Returns the state before the first sample.
     pub fn new(options: Options) -> Self {
-        Self { options, world: None, now: UnixMillis(0), size: (80, 24) }
+        Self {
+            options,
+            world: None,
+            now: UnixMillis(0),
+            size: (80, 24),
+        }
     }
 
     /// Returns the world that is shown.
