@@ -12,6 +12,7 @@ mod parse;
 mod pidfd;
 mod reader;
 mod table;
+mod units;
 mod users;
 
 use std::collections::BTreeMap;
@@ -206,7 +207,7 @@ impl LinuxSource {
                 what: format!("{root}/PID/stat"),
                 kind: Absence::Failed,
                 detail: format!(
-                    "{} processes could not be read or understood and are left out",
+                    "left out, since their line could not be read or understood: {}",
                     unseen.failed
                 ),
             });
