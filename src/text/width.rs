@@ -1,6 +1,264 @@
-//! Columns that text takes in a terminal.
+//! Columns that text takes in a terminal: counting, cutting, padding, wrapping.
+//!
+//! Counts as the screen's cells do: the sum over grapheme clusters. Never cuts inside a cluster.
+
+use std::borrow::Cow;
+
+use unicode_segmentation::UnicodeSegmentation as _;
+use unicode_width::UnicodeWidthStr;
+
+/// The mark that says where text was cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Ellipsis {
+    /// `…`.
+    #[default]
+    Unicode,
+    /// `~`, for terminals without UTF-8.
+    Ascii,
+}
+
+impl Ellipsis {
+    /// Returns the mark; it takes one column.
+    pub fn mark(self) -> &'static str {
+        match self {
+            Self::Unicode => "…",
+            Self::Ascii => "~",
+        }
+    }
+}
 
 /// Returns the number of columns.
 pub fn columns(text: &str) -> usize {
-    unicode_width::UnicodeWidthStr::width(text)
+    if is_plain(text) {
+        return text.len();
+    }
+    text.graphemes(true).map(UnicodeWidthStr::width).sum()
+}
+
+/// Returns the text, cut at its end to at most `limit` columns; the last of them is the mark.
+pub fn truncate(text: &str, limit: usize, ellipsis: Ellipsis) -> Cow<'_, str> {
+    if limit == 0 {
+        return Cow::Borrowed("");
+    }
+    match fitting_prefix(text, limit) {
+        (whole, _) if whole == text.len() => Cow::Borrowed(text),
+        _ => {
+            let (end, _) = fitting_prefix(text, limit - 1);
+            Cow::Owned(format!("{}{}", &text[..end], ellipsis.mark()))
+        }
+    }
+}
+
+/// Returns the text, cut in its middle to at most `limit` columns: both ends of a path say more
+/// than its middle. The end gets the larger half.
+pub fn truncate_middle(text: &str, limit: usize, ellipsis: Ellipsis) -> Cow<'_, str> {
+    if limit == 0 {
+        return Cow::Borrowed("");
+    }
+    if fitting_prefix(text, limit).0 == text.len() {
+        return Cow::Borrowed(text);
+    }
+    let head = (limit - 1) / 2;
+    let (head_end, _) = fitting_prefix(text, head);
+    let tail_start = fitting_suffix(text, limit - 1 - head);
+    Cow::Owned(format!(
+        "{}{}{}",
+        &text[..head_end],
+        ellipsis.mark(),
+        &text[tail_start..]
+    ))
+}
+
+/// Which side of the text stays where it is when blanks are added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Align {
+    /// Blanks behind the text.
+    Left,
+    /// Blanks before the text: numbers.
+    Right,
+}
+
+/// Returns the text with blanks added up to `width` columns; longer text stays whole.
+pub fn pad(text: &str, width: usize, align: Align) -> Cow<'_, str> {
+    let missing = width.saturating_sub(columns(text));
+    if missing == 0 {
+        return Cow::Borrowed(text);
+    }
+    let blanks = " ".repeat(missing);
+    Cow::Owned(match align {
+        Align::Left => format!("{text}{blanks}"),
+        Align::Right => format!("{blanks}{text}"),
+    })
+}
+
+/// Returns the text in lines of at most `limit` columns: broken after a blank where there is one
+/// in the line, else between clusters. Line breaks in the text are kept. A cluster wider than
+/// `limit` stands alone. Never empty; joining the lines gives the text without the blanks at
+/// breaks and without line breaks.
+pub fn wrap(text: &str, limit: usize) -> Vec<Cow<'_, str>> {
+    let limit = limit.max(1);
+    let mut lines = Vec::new();
+    for line in text.split('\n') {
+        wrap_line(line, limit, &mut lines);
+    }
+    lines
+}
+
+fn wrap_line<'a>(line: &'a str, limit: usize, lines: &mut Vec<Cow<'a, str>>) {
+    let mut rest = line;
+    loop {
+        let (end, _) = fitting_prefix(rest, limit);
+        if end == rest.len() {
+            lines.push(Cow::Borrowed(rest));
+            return;
+        }
+        let end = if end == 0 { first_cluster(rest) } else { end };
+        let at_blank = rest[end..].starts_with(' ');
+        let cut = match rest[..end].rfind(' ') {
+            _ if at_blank => end,
+            Some(blank) if blank > 0 && !rest[..blank].trim_end_matches(' ').is_empty() => blank,
+            _ => end,
+        };
+        lines.push(Cow::Borrowed(rest[..cut].trim_end_matches(' ')));
+        rest = rest[cut..].trim_start_matches(' ');
+        if rest.is_empty() {
+            return;
+        }
+    }
+}
+
+/// Returns whether every byte is one visible column of its own.
+fn is_plain(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
+}
+
+fn first_cluster(text: &str) -> usize {
+    text.graphemes(true).next().map_or(0, str::len)
+}
+
+/// Returns where the longest prefix of at most `limit` columns ends, and its columns. Looks at
+/// no more of the text than that prefix needs.
+fn fitting_prefix(text: &str, limit: usize) -> (usize, usize) {
+    let probe = text.len().min(limit.saturating_add(1));
+    if text.as_bytes()[..probe]
+        .iter()
+        .all(|byte| matches!(byte, b' '..=b'~'))
+    {
+        // What follows may still attach to the last byte that would be taken.
+        let end = probe.min(limit);
+        if text.as_bytes().get(end).is_none_or(u8::is_ascii) {
+            return (end, end);
+        }
+    }
+    let mut used = 0;
+    let mut end = 0;
+    for (at, cluster) in text.grapheme_indices(true) {
+        let columns = cluster.width();
+        if used + columns > limit {
+            break;
+        }
+        used += columns;
+        end = at + cluster.len();
+    }
+    (end, used)
+}
+
+fn fitting_suffix(text: &str, limit: usize) -> usize {
+    let mut used = 0;
+    let mut start = text.len();
+    for (at, cluster) in text.grapheme_indices(true).rev() {
+        used += cluster.width();
+        if used > limit {
+            break;
+        }
+        start = at;
+    }
+    start
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn columns_are_those_of_the_cells() {
+        for (text, expected) in [
+            ("", 0),
+            ("abc", 3),
+            ("日本", 4),
+            ("e\u{301}x", 2),
+            ("👍🏽", 2),
+            ("🇩🇪", 2),
+            ("ｶﾞ", 2),
+            ("…", 1),
+        ] {
+            assert_eq!(columns(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn truncation_marks_the_cut() {
+        assert_eq!(truncate("abcdef", 6, Ellipsis::Unicode), "abcdef");
+        assert_eq!(truncate("abcdef", 5, Ellipsis::Unicode), "abcd…");
+        assert_eq!(truncate("abcdef", 5, Ellipsis::Ascii), "abcd~");
+        assert_eq!(truncate("日本語", 5, Ellipsis::Unicode), "日本…");
+        assert_eq!(truncate("日本語", 4, Ellipsis::Unicode), "日…");
+        assert_eq!(truncate("abc", 1, Ellipsis::Unicode), "…");
+        assert_eq!(truncate("abc", 0, Ellipsis::Unicode), "");
+        assert_eq!(truncate("abce\u{301}", 4, Ellipsis::Unicode), "abce\u{301}");
+        assert_eq!(truncate("abe\u{301}d", 3, Ellipsis::Unicode), "ab…");
+    }
+
+    #[test]
+    fn middle_truncation_keeps_both_ends() {
+        assert_eq!(
+            truncate_middle("/home/alex/src/server.js", 12, Ellipsis::Unicode),
+            "/home…ver.js"
+        );
+        assert_eq!(truncate_middle("/home/a", 12, Ellipsis::Unicode), "/home/a");
+        assert_eq!(truncate_middle("abcdef", 1, Ellipsis::Ascii), "~");
+        assert_eq!(
+            truncate_middle("日本語日本語", 7, Ellipsis::Ascii),
+            "日~本語"[..].replace("本語", "語")
+        );
+    }
+
+    #[test]
+    fn padding_goes_by_columns() {
+        assert_eq!(pad("日", 4, Align::Left), "日  ");
+        assert_eq!(pad("7", 3, Align::Right), "  7");
+        assert_eq!(pad("long", 2, Align::Left), "long");
+    }
+
+    #[test]
+    fn wrapping_prefers_blanks() {
+        assert_eq!(wrap("npx -y demo-mcp", 8), ["npx -y", "demo-mcp"]);
+        assert_eq!(wrap("npx -y demo-mcp", 4), ["npx", "-y", "demo", "-mcp"]);
+        assert_eq!(wrap("", 4), [""]);
+        assert_eq!(wrap("a\n\nb", 4), ["a", "", "b"]);
+        assert_eq!(wrap("日本語", 1), ["日", "本", "語"]);
+        assert_eq!(wrap("ab  cd", 2), ["ab", "cd"]);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn no_result_is_wider_than_asked(text in "\\PC{0,40}", limit in 2usize..30) {
+            prop_assert!(columns(&truncate(&text, limit, Ellipsis::Unicode)) <= limit);
+            prop_assert!(columns(&truncate_middle(&text, limit, Ellipsis::Ascii)) <= limit);
+            prop_assert!(columns(&pad(&text, limit, Align::Left)) >= limit);
+            for line in wrap(&text, limit) {
+                prop_assert!(columns(&line) <= limit, "{line:?}");
+            }
+        }
+
+        #[test]
+        fn wrapping_loses_nothing_but_blanks(text in "[a-z é日]{0,60}", limit in 2usize..12) {
+            let joined: String = wrap(&text, limit).concat();
+            prop_assert_eq!(joined.replace(' ', ""), text.replace(' ', ""));
+        }
+    }
 }
