@@ -312,7 +312,7 @@ impl Grouping<'_> {
         let server = before
             .and_then(|before| pending.iter().find(|process| process.key == before))
             .or_else(|| pending.iter().filter(on_wire).find(runs_it))
-            .or_else(|| pending.iter().filter(on_wire).next_back())
+            .or_else(|| pending.iter().rfind(on_wire))
             .or_else(|| pending.iter().find(|process| process.is_zombie()))
             .or_else(|| pending.iter().filter(|_| wire.is_none()).find(runs_it))
             .map(|process| process.key);
@@ -340,8 +340,8 @@ impl Grouping<'_> {
         };
         let top = draft.top();
         let chain: Vec<&Process> = draft.chain().filter_map(|key| self.sample.get(key)).collect();
-        let below = self.tree.descendants(top.pid);
-        let wire = wire::find(self.sample, &chain, &|key| key == top || below.contains(&key.pid));
+        let inside = self.tree.family(top.pid);
+        let wire = wire::find(self.sample, &chain, &|key| inside.contains(&key.pid));
         let before = draft.server.and_then(|server| {
             let previous = self.previous?;
             previous.instance(previous.instance_of(server)?)

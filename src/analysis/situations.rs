@@ -27,9 +27,21 @@ fn on_pipes() -> Machine {
 fn through_npx() -> Machine {
     let mut machine = Machine::new();
     machine.add(CLIENT, 1, "node client.mjs");
-    machine.add_argv(190, CLIENT, vec!["npm exec @modelcontextprotocol/server-everything".into()]);
-    machine.add_argv(195, 190, vec!["sh".into(), "-c".into(), "mcp-server-everything".into()]);
-    machine.add(SERVER, 195, "node /h/.npm/_npx/a705c79b42eea4c8/node_modules/.bin/mcp-server-everything");
+    machine.add_argv(
+        190,
+        CLIENT,
+        vec!["npm exec @modelcontextprotocol/server-everything".into()],
+    );
+    machine.add_argv(
+        195,
+        190,
+        vec!["sh".into(), "-c".into(), "mcp-server-everything".into()],
+    );
+    machine.add(
+        SERVER,
+        195,
+        "node /h/.npm/_npx/a705c79b42eea4c8/node_modules/.bin/mcp-server-everything",
+    );
     machine.wire_sockets(CLIENT, SERVER, 900);
     machine.inherit(SERVER, 190);
     machine.inherit(SERVER, 195);
@@ -41,10 +53,20 @@ fn a_client_on_pipes_is_attached() {
     let judged = once(&on_pipes());
     let server = instance(&judged, SERVER);
     assert_eq!(server.finding, Finding::Attached);
-    assert_eq!(server.client.as_ref().map(|client| client.process.pid), Some(pid(CLIENT)));
+    assert_eq!(
+        server.client.as_ref().map(|client| client.process.pid),
+        Some(pid(CLIENT))
+    );
     assert_eq!(server.transport, Transport::Stdio);
-    let stdin = server.stdio.as_ref().and_then(|stdio| stdio.stdin.as_ref()).expect("stdin");
-    assert_eq!((stdin.peer, stdin.holder_count, stdin.holders[0].pid), (PeerState::Held, 1, pid(CLIENT)));
+    let stdin = server
+        .stdio
+        .as_ref()
+        .and_then(|stdio| stdio.stdin.as_ref())
+        .expect("stdin");
+    assert_eq!(
+        (stdin.peer, stdin.holder_count, stdin.holders[0].pid),
+        (PeerState::Held, 1, pid(CLIENT))
+    );
 }
 
 #[test]
@@ -83,7 +105,10 @@ fn an_npx_chain_without_its_client_is_severed_and_traced_from_its_top() {
     machine.end(CLIENT, 1);
     let judged = once(&machine);
     let server = instance(&judged, SERVER);
-    assert_eq!((server.finding, server.lineage), (Finding::Severed, Lineage::Reparented));
+    assert_eq!(
+        (server.finding, server.lineage),
+        (Finding::Severed, Lineage::Reparented)
+    );
     assert!(codes(server).contains(&"stdin_peer_closed"));
     assert!(codes(server).contains(&"session_leader_gone"));
 }
@@ -97,7 +122,10 @@ fn a_launcher_that_died_does_not_sever() {
     machine.process(SERVER).ppid = Some(Pid::INIT);
     let judged = once(&machine);
     let server = instance(&judged, SERVER);
-    assert_eq!((server.finding, server.lineage), (Finding::Attached, Lineage::Reparented));
+    assert_eq!(
+        (server.finding, server.lineage),
+        (Finding::Attached, Lineage::Reparented)
+    );
 }
 
 #[test]
@@ -149,7 +177,11 @@ fn a_younger_stranger_with_the_write_end_holds() {
     let judged = once(&machine);
     let server = instance(&judged, SERVER);
     assert_eq!(server.finding, Finding::Held);
-    assert!(server.facts[0].text.contains("300 python"), "{}", server.facts[0].text);
+    assert!(
+        server.facts[0].text.contains("300 python"),
+        "{}",
+        server.facts[0].text
+    );
 }
 
 #[test]
@@ -162,7 +194,11 @@ fn a_helper_that_holds_the_write_end_holds() {
     let server = instance(&judged, SERVER);
     assert_eq!(server.finding, Finding::Held);
     assert_eq!(server.helpers.len(), 1);
-    let stdin = server.stdio.as_ref().and_then(|stdio| stdio.stdin.as_ref()).expect("stdin");
+    let stdin = server
+        .stdio
+        .as_ref()
+        .and_then(|stdio| stdio.stdin.as_ref())
+        .expect("stdin");
     assert_eq!(stdin.peer, PeerState::Own);
 }
 
@@ -247,7 +283,11 @@ fn a_zombie_is_defunct_after_two_looks() {
     let judged = run.judge(&machine);
     let server = instance(&judged, SERVER);
     assert_eq!(server.finding, Finding::Defunct);
-    assert!(server.facts[0].text.contains("195 sh"), "{}", server.facts[0].text);
+    assert!(
+        server.facts[0].text.contains("195 sh"),
+        "{}",
+        server.facts[0].text
+    );
 }
 
 #[test]
@@ -258,14 +298,29 @@ fn a_network_server_needs_no_wire() {
     machine.tcp(SERVER, 20, 950, "127.0.0.1:3001", None);
     let judged = once(&machine);
     let server = instance(&judged, SERVER);
-    assert_eq!((server.finding, server.transport), (Finding::Network, Transport::Network));
-    assert_eq!(server.network.as_ref().map(|network| network.peers.len()), Some(0));
+    assert_eq!(
+        (server.finding, server.transport),
+        (Finding::Network, Transport::Network)
+    );
+    assert_eq!(
+        server.network.as_ref().map(|network| network.peers.len()),
+        Some(0)
+    );
     machine.add(CLIENT, 1, "node client.mjs");
     machine.tcp(CLIENT, 9, 960, "127.0.0.1:40000", Some("127.0.0.1:3001"));
-    machine.tcp(SERVER, 21, 961, "127.0.0.1:3001", Some("127.0.0.1:40000"));
+    machine.tcp(
+        SERVER,
+        21,
+        961,
+        "[::ffff:127.0.0.1]:3001",
+        Some("[::ffff:127.0.0.1]:40000"),
+    );
     let judged = once(&machine);
     let server = instance(&judged, SERVER);
-    assert_eq!(server.client.as_ref().map(|client| client.process.pid), Some(pid(CLIENT)));
+    assert_eq!(
+        server.client.as_ref().map(|client| client.process.pid),
+        Some(pid(CLIENT))
+    );
 }
 
 #[test]
@@ -287,16 +342,26 @@ fn a_terminal_is_attached_until_it_hangs_up() {
     machine.add(CLIENT, 1, "python terminal.py");
     machine.add(150, CLIENT, "sh");
     machine.add(SERVER, 150, NODE_SERVER);
-    let terminal = |hung_up| Target::Terminal { path: "/dev/pts/3".into(), hung_up };
+    let terminal = |hung_up| Target::Terminal {
+        path: "/dev/pts/3".into(),
+        hung_up,
+    };
     for number in [150, SERVER] {
         machine.open(number, 0, terminal(false), Access::Both);
     }
-    let holder = Holder { process: machine.process(CLIENT).key, fd: 5, access: Access::Both };
+    let holder = Holder {
+        process: machine.process(CLIENT).key,
+        fd: 5,
+        access: Access::Both,
+    };
     machine.masters.insert(3, vec![holder]);
     let judged = once(&machine);
     let server = instance(&judged, SERVER);
     assert_eq!(server.finding, Finding::Attached);
-    assert!(server.launchers.is_empty(), "a shell on the same terminal is no launcher");
+    assert!(
+        server.launchers.is_empty(),
+        "a shell on the same terminal is no launcher"
+    );
     machine.open(SERVER, 0, terminal(true), Access::Both);
     assert_eq!(instance(&once(&machine), SERVER).finding, Finding::Severed);
 }
@@ -350,11 +415,17 @@ fn the_main_process_of_a_unit_is_managed_and_no_orphan() {
     let mut machine = Machine::new();
     machine.add(SERVER, 1, &format!("{NODE_SERVER} streamableHttp"));
     machine.tcp(SERVER, 20, 950, "127.0.0.1:3001", None);
-    machine.units =
-        vec![Unit { manager: "systemd".into(), name: "mcp.service".into(), main_pid: Some(pid(SERVER)) }];
+    machine.units = vec![Unit {
+        manager: "systemd".into(),
+        name: "mcp.service".into(),
+        main_pid: Some(pid(SERVER)),
+    }];
     let judged = once(&machine);
     let server = instance(&judged, SERVER);
-    assert_eq!(server.managed.as_ref().map(|managed| managed.unit.as_str()), Some("mcp.service"));
+    assert_eq!(
+        server.managed.as_ref().map(|managed| managed.unit.as_str()),
+        Some("mcp.service")
+    );
     assert_eq!(server.lineage, Lineage::Child);
 }
 
@@ -368,9 +439,24 @@ fn reach_names_connections_credentials_and_ssh() {
     }
     let judged = once(&machine);
     let reach = instance(&judged, SERVER).reach.clone().expect("reach");
-    let kinds: Vec<(&str, LeadKind)> = reach.iter().map(|lead| (lead.letter.as_str(), lead.kind)).collect();
-    assert_eq!(kinds, [("a", LeadKind::Tcp), ("b", LeadKind::Ssh), ("c", LeadKind::CredentialName)]);
-    assert!(reach[1].advice.as_ref().is_some_and(|advice| advice.contains("ssh -O exit -S /tmp/ctl")));
+    let kinds: Vec<(&str, LeadKind)> = reach
+        .iter()
+        .map(|lead| (lead.letter.as_str(), lead.kind))
+        .collect();
+    assert_eq!(
+        kinds,
+        [
+            ("a", LeadKind::Tcp),
+            ("b", LeadKind::Ssh),
+            ("c", LeadKind::CredentialName)
+        ]
+    );
+    assert!(
+        reach[1]
+            .advice
+            .as_ref()
+            .is_some_and(|advice| advice.contains("ssh -O exit -S /tmp/ctl"))
+    );
 }
 
 #[test]
@@ -386,7 +472,10 @@ fn older_twins_are_told_by_their_start() {
         let one = instance(&judged, number);
         (one.generation, one.older_twin, one.twins.len())
     };
-    assert_eq!((of(200), of(201), of(300)), ((1, true, 2), (1, true, 2), (2, false, 2)));
+    assert_eq!(
+        (of(200), of(201), of(300)),
+        ((1, true, 2), (1, true, 2), (2, false, 2))
+    );
 }
 
 #[test]

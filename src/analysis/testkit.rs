@@ -52,7 +52,11 @@ impl Machine {
     /// Adds a process with the words of `line` as argv; in its parent's group and session, or its
     /// own where the parent is pid 1. Starts `pid` ticks after boot.
     pub(crate) fn add(&mut self, number: u32, parent: u32, line: &str) -> &mut Process {
-        let argv: Vec<OsBytes> = line.split('\u{1f}').flat_map(|part| part.split(' ')).map(Into::into).collect();
+        let argv: Vec<OsBytes> = line
+            .split('\u{1f}')
+            .flat_map(|part| part.split(' '))
+            .map(Into::into)
+            .collect();
         self.add_argv(number, parent, argv)
     }
 
@@ -62,9 +66,14 @@ impl Machine {
             Some(parent) if parent.key.pid != Pid::INIT => (parent.pgid, parent.sid),
             _ => (Some(pid(number)), Some(pid(number))),
         };
-        let comm = argv.first().map_or_else(Vec::new, |first| first.basename().to_vec());
+        let comm = argv
+            .first()
+            .map_or_else(Vec::new, |first| first.basename().to_vec());
         let process = Process {
-            key: ProcessKey { pid: pid(number), start: StartKey(u64::from(number)) },
+            key: ProcessKey {
+                pid: pid(number),
+                start: StartKey(u64::from(number)),
+            },
             pidfd_inode: None,
             ppid: Pid::new(i64::from(parent)),
             pgid: group,
@@ -114,7 +123,13 @@ impl Machine {
         let held: BTreeSet<u64> = self
             .processes
             .values()
-            .flat_map(|one| one.descriptors.value().into_iter().flatten().filter_map(|fd| fd.target.inode()))
+            .flat_map(|one| {
+                one.descriptors
+                    .value()
+                    .into_iter()
+                    .flatten()
+                    .filter_map(|fd| fd.target.inode())
+            })
             .collect();
         for socket in self.sockets.unix.values_mut() {
             if socket.peer.is_some_and(|peer| peer != 0 && !held.contains(&peer)) {
@@ -132,7 +147,11 @@ impl Machine {
     pub(crate) fn open(&mut self, number: u32, fd: u32, target: Target, access: Access) {
         if let Reading::Value(list) = &mut self.process(number).descriptors {
             list.retain(|one| one.fd != fd);
-            list.push(Descriptor { fd, target, access: Reading::Value(access) });
+            list.push(Descriptor {
+                fd,
+                target,
+                access: Reading::Value(access),
+            });
             list.sort_by_key(|one| one.fd);
         }
     }
@@ -174,7 +193,12 @@ impl Machine {
 
     /// Gives a process the same descriptors 0 to 2 as another has.
     pub(crate) fn inherit(&mut self, from: u32, to: u32) {
-        let own: Vec<Descriptor> = self.process(from).descriptors.value().cloned().unwrap_or_default();
+        let own: Vec<Descriptor> = self
+            .process(from)
+            .descriptors
+            .value()
+            .cloned()
+            .unwrap_or_default();
         for one in own.into_iter().filter(|one| one.fd < 3) {
             let access = one.access.value().copied().unwrap_or(Access::Both);
             self.open(to, one.fd, one.target, access);
@@ -184,16 +208,19 @@ impl Machine {
     /// Opens a TCP socket; without `remote` it listens.
     pub(crate) fn tcp(&mut self, number: u32, fd: u32, inode: u64, local: &str, remote: Option<&str>) {
         self.open(number, fd, Target::Socket { inode }, Access::Both);
-        self.sockets.inet.insert(inode, InetSocket {
-            protocol: Protocol::Tcp,
-            local: local.parse().expect("an address"),
-            remote: remote.map(|remote| remote.parse().expect("an address")),
-            state: if remote.is_some() { "ESTAB" } else { "LISTEN" }.to_owned(),
-            last_sent_ms: Some(2_000),
-            last_received_ms: Some(3_000),
-            bytes_sent: Some(10),
-            bytes_received: Some(20),
-        });
+        self.sockets.inet.insert(
+            inode,
+            InetSocket {
+                protocol: Protocol::Tcp,
+                local: local.parse().expect("an address"),
+                remote: remote.map(|remote| remote.parse().expect("an address")),
+                state: if remote.is_some() { "ESTAB" } else { "LISTEN" }.to_owned(),
+                last_sent_ms: Some(2_000),
+                last_received_ms: Some(3_000),
+                bytes_sent: Some(10),
+                bytes_received: Some(20),
+            },
+        );
     }
 
     /// Returns the sample that the platform would take.
@@ -201,13 +228,22 @@ impl Machine {
         let mut holders: BTreeMap<u64, Vec<Holder>> = BTreeMap::new();
         for process in self.processes.values() {
             for one in process.descriptors.value().into_iter().flatten() {
-                let (Some(inode), Some(access)) = (one.target.inode(), one.access.value()) else { continue };
-                holders.entry(inode).or_default().push(Holder { process: process.key, fd: one.fd, access: *access });
+                let (Some(inode), Some(access)) = (one.target.inode(), one.access.value()) else {
+                    continue;
+                };
+                holders.entry(inode).or_default().push(Holder {
+                    process: process.key,
+                    fd: one.fd,
+                    access: *access,
+                });
             }
         }
         let unsearched = self.unreadable.iter().filter_map(|number| {
             let process = self.processes.get(number)?;
-            Some(Unsearched { process: process.key, why: Absence::Denied })
+            Some(Unsearched {
+                process: process.key,
+                why: Absence::Denied,
+            })
         });
         Sample {
             taken_at: UnixMillis(1_790_000_000_000),
@@ -235,10 +271,18 @@ impl Machine {
                 pid_namespace: None,
                 net_namespace: Some(4_026_531_840),
             },
-            visibility: if self.unreadable.is_empty() { Visibility::All } else { Visibility::Partial },
+            visibility: if self.unreadable.is_empty() {
+                Visibility::All
+            } else {
+                Visibility::Partial
+            },
             readable: u32::try_from(self.processes.len() - self.unreadable.len()).unwrap_or(0),
             hidden: None,
-            processes: self.processes.values().map(|one| (one.key.pid, Arc::new(one.clone()))).collect(),
+            processes: self
+                .processes
+                .values()
+                .map(|one| (one.key.pid, Arc::new(one.clone())))
+                .collect(),
             sockets: Reading::Value(self.sockets.clone()),
             holders,
             terminal_masters: self.masters.clone(),
@@ -260,8 +304,15 @@ impl Run {
     /// A run with the built-in catalogue and no configuration.
     pub(crate) fn new() -> Self {
         let catalog = Catalog::builtin().expect("the built-in catalogue");
-        let known = Known { catalog: Arc::new(catalog), configured: Arc::new(Configured::default()) };
-        Self { known, memory: Memory::default(), previous: None }
+        let known = Known {
+            catalog: Arc::new(catalog),
+            configured: Arc::new(Configured::default()),
+        };
+        Self {
+            known,
+            memory: Memory::default(),
+            previous: None,
+        }
     }
 
     /// Judges the machine as it is now.
@@ -269,7 +320,12 @@ impl Run {
         let sample = machine.sample();
         let judged = judge(&sample, self.previous.as_ref(), &self.known, &mut self.memory);
         let seq = self.previous.as_ref().map_or(1, |world| world.seq + 1);
-        self.previous = Some(World { seq, sample, judged: judged.clone(), complete: true });
+        self.previous = Some(World {
+            seq,
+            sample,
+            judged: judged.clone(),
+            complete: true,
+        });
         judged
     }
 

@@ -3,8 +3,15 @@
 mod args;
 mod config;
 pub mod exit;
+mod explain;
+mod list;
+mod machine;
 pub mod man;
 mod output;
+#[cfg(test)]
+mod readme;
+mod screen;
+mod show;
 
 use std::process::ExitCode;
 
@@ -13,6 +20,7 @@ use clap::{CommandFactory as _, Parser as _};
 use args::{Cli, Command};
 use config::Settings;
 use exit::Exit;
+use machine::Machine;
 
 /// Runs the program with the arguments of this process.
 pub fn main() -> ExitCode {
@@ -74,6 +82,20 @@ fn printed(text: &[u8]) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn dispatch(_cli: Cli, _settings: &Settings) -> anyhow::Result<Exit> {
-    Ok(Exit::Done)
+fn dispatch(cli: Cli, settings: &Settings) -> anyhow::Result<Exit> {
+    let machine = match Machine::new(&cli.global, settings) {
+        Ok(machine) => machine,
+        Err(error) => {
+            output::say(&error.to_string());
+            return Ok(Exit::Usage);
+        }
+    };
+    match cli.command {
+        None => screen::run(settings, &machine),
+        Some(Command::List(list)) => list::run(list, &machine),
+        Some(Command::Show(show)) => show::run(&show, &machine),
+        Some(Command::Explain(explain)) => explain::run(explain, &machine),
+        // Answered before the configuration was read.
+        Some(Command::Completions { .. } | Command::Man) => Ok(Exit::Done),
+    }
 }

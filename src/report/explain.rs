@@ -46,10 +46,10 @@ pub struct Miss {
 }
 
 impl Explained {
-    /// Returns the answer with secrets treated as asked.
+    /// Returns the answer with the secrets in its sentences treated as asked. `line` is left as it
+    /// is: who made it knows whether it was a vector or a line.
     #[must_use]
     pub fn publish(mut self, secrets: Secrets<'_>) -> Self {
-        self.line = secrets.line(&self.line);
         self.because = secrets.line(&self.because);
         for miss in &mut self.near_misses {
             miss.why = secrets.line(&miss.why);

@@ -1,7 +1,10 @@
 //! A table of text: columns as wide as their cells, the least important dropped where a terminal is
 //! narrow. A pipe gets everything.
 
-use crate::text::{Safe, width};
+use std::borrow::Cow;
+
+use crate::text::Safe;
+use crate::text::width::{self, Glyphs};
 
 /// One column of a grid.
 #[derive(Clone, Copy, Debug)]
@@ -21,11 +24,12 @@ const LAST: usize = 8;
 
 /// Returns the table, headings first. `room` is the terminal's width; `None`: nothing is dropped or
 /// cut. Each row has one cell per column.
-pub(super) fn grid(columns: &[GridColumn], rows: &[Vec<String>], room: Option<usize>) -> String {
-    let rows: Vec<Vec<Safe>> = rows
-        .iter()
-        .map(|row| row.iter().map(|cell| Safe::from_text(cell)).collect())
-        .collect();
+pub(super) fn grid(
+    columns: &[GridColumn],
+    rows: &[Vec<Safe>],
+    room: Option<usize>,
+    glyphs: Glyphs,
+) -> String {
     let mut shown: Vec<(usize, usize)> = columns
         .iter()
         .enumerate()
@@ -44,14 +48,19 @@ pub(super) fn grid(columns: &[GridColumn], rows: &[Vec<String>], room: Option<us
             let least = shown.iter().map(|(at, _)| columns[*at].importance).min();
             shown.retain(|(at, _)| Some(columns[*at].importance) != least);
         }
+        // Two columns are the least that makes sense: the first gives way.
+        let over = needed(&shown).saturating_sub(room);
+        if let Some((_, cells)) = shown.first_mut() {
+            *cells = cells.saturating_sub(over);
+        }
     }
     let titles: Vec<Safe> = columns
         .iter()
         .map(|column| Safe::from_text(column.title))
         .collect();
     std::iter::once(&titles)
-        .chain(&rows)
-        .map(|row| line(columns, &shown, row, room))
+        .chain(rows)
+        .map(|row| line(columns, &shown, row, room, glyphs))
         .collect()
 }
 
@@ -66,7 +75,13 @@ fn needed(shown: &[(usize, usize)]) -> usize {
         + last
 }
 
-fn line(columns: &[GridColumn], shown: &[(usize, usize)], row: &[Safe], room: Option<usize>) -> String {
+fn line(
+    columns: &[GridColumn],
+    shown: &[(usize, usize)],
+    row: &[Safe],
+    room: Option<usize>,
+    glyphs: Glyphs,
+) -> String {
     let mut text = String::new();
     let mut used = 0;
     for (place, (at, cells)) in shown.iter().enumerate() {
@@ -76,16 +91,15 @@ fn line(columns: &[GridColumn], shown: &[(usize, usize)], row: &[Safe], room: Op
             _ => *cells,
         };
         let cell = row.get(*at).map_or("", Safe::as_str);
-        let cell = if room.is_some() {
-            cut(cell, cells)
-        } else {
-            cell.to_owned()
+        let cell = match room {
+            Some(_) => width::truncate(cell, cells, glyphs),
+            None => Cow::Borrowed(cell),
         };
         let gap = " ".repeat(cells.saturating_sub(width::columns(&cell)));
         match (columns[*at].right, last) {
-            (true, _) => text.extend([gap.as_str(), &cell]),
+            (true, _) => text.extend([gap.as_str(), cell.as_ref()]),
             (false, true) => text.push_str(&cell),
-            (false, false) => text.extend([cell.as_str(), &gap]),
+            (false, false) => text.extend([cell.as_ref(), gap.as_str()]),
         }
         if !last {
             text.push(' ');
@@ -93,25 +107,6 @@ fn line(columns: &[GridColumn], shown: &[(usize, usize)], row: &[Safe], room: Op
         }
     }
     format!("{}\n", text.trim_end())
-}
-
-/// Cuts text to a number of columns, with `~` in place of what is missing.
-fn cut(text: &str, cells: usize) -> String {
-    if width::columns(text) <= cells {
-        return text.to_owned();
-    }
-    let mut short = String::new();
-    for character in text.chars() {
-        short.push(character);
-        if width::columns(&short) >= cells {
-            short.pop();
-            break;
-        }
-    }
-    if cells > 0 {
-        short.push('~');
-    }
-    short
 }
 
 #[cfg(test)]
@@ -139,21 +134,19 @@ mod tests {
         },
     ];
 
-    fn rows() -> Vec<Vec<String>> {
-        vec![
-            vec![
-                "git".to_owned(),
-                "7".to_owned(),
-                "python -m mcp_server_git".to_owned(),
-            ],
-            vec!["a-very-long-name".to_owned(), "48271".to_owned(), "x".to_owned()],
+    fn rows() -> Vec<Vec<Safe>> {
+        [
+            ["git", "7", "python -m mcp_server_git"],
+            ["a-very-long-name", "48271", "x"],
         ]
+        .map(|row| row.map(Safe::from_text).to_vec())
+        .to_vec()
     }
 
     #[test]
     fn a_pipe_gets_everything() {
         assert_eq!(
-            grid(&COLUMNS, &rows(), None),
+            grid(&COLUMNS, &rows(), None, Glyphs::Ascii),
             "NAME               PID COMMAND\n\
              git                  7 python -m mcp_server_git\n\
              a-very-long-name 48271 x\n"
@@ -163,27 +156,21 @@ mod tests {
     #[test]
     fn a_terminal_gets_whole_lines_that_fit() {
         assert_eq!(
-            grid(&COLUMNS, &rows(), Some(30)),
+            grid(&COLUMNS, &rows(), Some(30), Glyphs::Ascii),
             "NAME       PID COMMAND\n\
              git          7 python -m mcp_~\n\
              a-very-~ 48271 x\n"
         );
         assert_eq!(
-            grid(&COLUMNS, &rows(), Some(18)),
+            grid(&COLUMNS, &rows(), Some(18), Glyphs::Ascii),
             "NAME     COMMAND\ngit      python -~\na-very-~ x\n"
         );
         for room in 10..60 {
-            let text = grid(&COLUMNS, &rows(), Some(room));
+            let text = grid(&COLUMNS, &rows(), Some(room), Glyphs::Ascii);
             assert!(
                 text.lines().all(|line| width::columns(line) <= room),
                 "{room}\n{text}"
             );
         }
-    }
-
-    #[test]
-    fn wide_characters_are_not_cut_in_half() {
-        assert_eq!(cut("漢字漢", 4), "漢~");
-        assert_eq!(cut("漢字", 4), "漢字");
     }
 }

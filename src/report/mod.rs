@@ -7,6 +7,7 @@ pub mod explain;
 mod fill;
 mod grid;
 pub mod inventory;
+mod list;
 mod page;
 mod publish;
 pub mod schema;
@@ -16,5 +17,6 @@ mod word;
 mod worlds;
 
 pub use fill::{Selection, evidence, inventory};
+pub use list::{Paper, list, notes};
 pub use publish::Secrets;
 pub use show::{quoted, show};

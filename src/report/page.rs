@@ -27,15 +27,25 @@ impl Page {
 
     /// Writes a heading, with an empty line before it but for the first.
     pub(super) fn heading(&mut self, heading: &str) {
+        self.safe_heading(&Safe::from_text(heading));
+    }
+
+    /// Writes a heading that was escaped from bytes.
+    pub(super) fn safe_heading(&mut self, heading: &Safe) {
         if !self.text.is_empty() {
             self.text.push('\n');
         }
-        self.text.push_str(Safe::from_text(heading).as_str());
+        self.text.push_str(heading.as_str());
         self.text.push('\n');
     }
 
     /// Writes a labelled line.
     pub(super) fn row(&mut self, label: &str, value: &str) {
+        self.safe_row(label, &Safe::from_text(value));
+    }
+
+    /// Writes a labelled line whose value was escaped from bytes.
+    pub(super) fn safe_row(&mut self, label: &str, value: &Safe) {
         let label = Safe::from_text(label);
         let label = label.as_str();
         let gap = LABEL.saturating_sub(width::columns(label)).max(1);
@@ -45,8 +55,11 @@ impl Page {
         let room = self
             .columns
             .map(|columns| columns.saturating_sub(LABEL + 2).max(NARROWEST));
-        let value = Safe::from_text(value);
-        for (number, line) in wrap(value.as_str(), room).into_iter().enumerate() {
+        let lines = room.map_or_else(
+            || vec![value.as_str().to_owned()],
+            |room| width::wrap(value.as_str(), room),
+        );
+        for (number, line) in lines.iter().enumerate() {
             if number > 0 {
                 self.text.push_str(&" ".repeat(LABEL + 2));
             }
@@ -61,55 +74,31 @@ impl Page {
     }
 }
 
-/// Breaks a line at spaces, and inside a word only where it is longer than a line.
-fn wrap(text: &str, room: Option<usize>) -> Vec<String> {
-    let Some(room) = room else {
-        return vec![text.to_owned()];
-    };
-    let mut lines = Vec::new();
-    let mut line = String::new();
-    for word in text.split_inclusive(' ') {
-        if width::columns(&line) + width::columns(word.trim_end()) > room && !line.is_empty() {
-            lines.push(std::mem::take(&mut line));
-        }
-        for character in word.chars() {
-            let mut with = line.clone();
-            with.push(character);
-            if width::columns(&with) > room && character != ' ' {
-                lines.push(std::mem::take(&mut line));
-                line.push(character);
-            } else {
-                line = with;
-            }
-        }
-    }
-    lines.push(line);
-    lines
-}
-
 #[cfg(test)]
 mod tests {
-    use super::wrap;
+    use super::Page;
+
+    fn page(columns: Option<usize>) -> String {
+        let mut page = Page::new(columns);
+        page.heading("PROCESS 1");
+        page.row("command", "one two three four five six seven");
+        page.heading("END");
+        page.into_text()
+    }
 
     #[test]
     fn a_pipe_gets_whole_lines() {
-        assert_eq!(wrap(&"word ".repeat(100), None).len(), 1);
-    }
-
-    #[test]
-    fn lines_break_at_spaces_and_lose_nothing() {
-        let text = "one two  three averyveryverylongword end";
-        let lines = wrap(text, Some(10));
-        assert_eq!(lines.concat(), text);
-        assert_eq!(lines[0].trim_end(), "one two");
-        assert!(
-            lines.iter().all(|line| line.trim_end().chars().count() <= 10),
-            "{lines:?}"
+        assert_eq!(
+            page(None),
+            "PROCESS 1\n  command         one two three four five six seven\n\nEND\n"
         );
     }
 
     #[test]
-    fn wide_characters_count_twice() {
-        assert_eq!(wrap("漢字漢字", Some(4)), ["漢字", "漢字"]);
+    fn a_terminal_gets_lines_that_fit_below_each_other() {
+        assert_eq!(
+            page(Some(40)),
+            "PROCESS 1\n  command         one two three four\n                  five six seven\n\nEND\n"
+        );
     }
 }

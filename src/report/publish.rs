@@ -20,7 +20,7 @@ pub enum Secrets<'a> {
 
 impl Secrets<'_> {
     /// Returns a line (a sentence, a title, a URL) as it may be shown.
-    pub(super) fn line(self, line: &str) -> String {
+    pub fn line(self, line: &str) -> String {
         match self {
             Self::Removed(redactor) => redactor.line(line),
             Self::Shown => line.to_owned(),
@@ -28,7 +28,7 @@ impl Secrets<'_> {
     }
 
     /// Returns an argument vector as it may be shown, with as many elements.
-    pub(super) fn argv(self, argv: &[OsBytes]) -> Vec<Vec<u8>> {
+    pub fn argv(self, argv: &[OsBytes]) -> Vec<Vec<u8>> {
         let raw: Vec<Vec<u8>> = argv.iter().map(|element| element.as_bytes().to_vec()).collect();
         match self {
             Self::Removed(redactor) => redactor.argv(&raw),

@@ -3,12 +3,15 @@
 use super::evidence::{Descriptor, Evidence, Identified, OtherEnd, Signals, Socket};
 use super::fill;
 use super::inventory::{End, Instance, Process};
+use super::list::command;
 use super::page::Page;
 use super::publish::Secrets;
+use crate::model::bytes::OsBytes;
 use crate::model::instance;
 use crate::model::process;
+use crate::model::reading::Reading;
 use crate::model::world::World;
-use crate::text::format;
+use crate::text::{Safe, format};
 
 /// Returns the evidence on a process as text. `columns` of the terminal; `None`: nothing is wrapped.
 pub fn show(
@@ -20,7 +23,7 @@ pub fn show(
 ) -> String {
     let evidence = fill::evidence_with(world, subject, identified, secrets);
     let mut page = Page::new(columns);
-    process_section(&mut page, world, subject, &evidence);
+    process_section(&mut page, world, subject, &evidence, secrets);
     page.heading("IDENTIFICATION");
     page.row("is", &evidence.identification.headline);
     for line in &evidence.identification.because {
@@ -44,29 +47,29 @@ pub fn show(
     page.into_text()
 }
 
-/// Returns an argument vector as a shell would read it.
-pub(super) fn command(process: &Process) -> String {
-    match &process.argv {
-        Some(argv) if !argv.is_empty() => quoted(argv),
-        _ => format!("[{}]", process.comm),
-    }
-}
-
 /// Quotes elements so that their borders can be seen. A NUL byte, which no argument vector holds,
 /// would be the only thing that cannot be quoted.
 pub fn quoted(argv: &[String]) -> String {
     shlex::try_join(argv.iter().map(String::as_str)).unwrap_or_else(|_| argv.join(" "))
 }
 
-fn process_section(page: &mut Page, world: &World, subject: &process::Process, evidence: &Evidence) {
+fn process_section(
+    page: &mut Page,
+    world: &World,
+    subject: &process::Process,
+    evidence: &Evidence,
+    secrets: Secrets<'_>,
+) {
     let shown = &evidence.process;
-    page.heading(&format!("PROCESS {}  {}", shown.pid, shown.comm));
-    page.row("command", &command(shown));
+    let mut heading = Safe::from_text(&format!("PROCESS {}  ", shown.pid));
+    heading.push(&Safe::from_bytes(subject.comm.as_bytes()));
+    page.safe_heading(&heading);
+    page.safe_row("command", &command(subject, secrets));
     if subject.argv_kept {
         page.row("", "(read before it exited)");
     }
-    page.row("program", &or_not_read(shown.exe.as_deref()));
-    page.row("directory", &or_not_read(shown.cwd.as_deref()));
+    page.safe_row("program", &path(&subject.exe));
+    page.safe_row("directory", &path(&subject.cwd));
     let uid = shown.uid.map(|uid| format!(" (uid {uid})")).unwrap_or_default();
     page.row("user", &format!("{}{uid}", or_not_read(shown.user.as_deref())));
     page.row("parent", &parents(evidence));
@@ -94,6 +97,12 @@ fn process_section(page: &mut Page, world: &World, subject: &process::Process, e
     for role in &shown.roles {
         page.row("role", &format!("{} of instance {}", role.role, role.instance));
     }
+}
+
+fn path(reading: &Reading<OsBytes>) -> Safe {
+    reading.value().map_or(Safe::literal("not read"), |path| {
+        Safe::from_bytes(path.as_bytes())
+    })
 }
 
 fn or_not_read(text: Option<&str>) -> String {

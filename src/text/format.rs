@@ -34,7 +34,12 @@ pub fn etime(ms: u64) -> String {
 }
 
 fn parts(ms: u64) -> (u64, u64, u64, u64) {
-    (ms / DAY, ms % DAY / HOUR, ms % HOUR / MINUTE, ms % MINUTE / SECOND)
+    (
+        ms / DAY,
+        ms % DAY / HOUR,
+        ms % HOUR / MINUTE,
+        ms % MINUTE / SECOND,
+    )
 }
 
 /// Returns a size in binary units: `0`, `512K`, `61M`, `1.2G`.

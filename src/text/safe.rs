@@ -45,7 +45,11 @@ impl Safe {
     pub fn from_bytes_limited(bytes: &[u8], max_chars: usize) -> Self {
         // No character is longer than four bytes: the rest need not be looked at.
         let window = max_chars.saturating_add(1).saturating_mul(4).min(bytes.len());
-        let mut writer = Writer { out: String::with_capacity(window), pending_backslash: false, written: 0 };
+        let mut writer = Writer {
+            out: String::with_capacity(window),
+            pending_backslash: false,
+            written: 0,
+        };
         let mut cut = window < bytes.len();
         'chunks: for chunk in bytes[..window].utf8_chunks() {
             for character in chunk.valid().chars() {
@@ -238,7 +242,12 @@ mod tests {
             let next = rest.chars().next();
             match (character, next) {
                 ('\\', Some('n' | 'r' | 't' | '\\')) => {
-                    out.push(match next { Some('n') => b'\n', Some('r') => b'\r', Some('t') => b'\t', _ => b'\\' });
+                    out.push(match next {
+                        Some('n') => b'\n',
+                        Some('r') => b'\r',
+                        Some('t') => b'\t',
+                        _ => b'\\',
+                    });
                     rest = &rest[1..];
                 }
                 ('\\', Some('x')) => {
@@ -249,7 +258,9 @@ mod tests {
                     let end = rest.find('}').expect("a brace");
                     let code = u32::from_str_radix(&rest[2..end], 16).expect("digits");
                     let mut buffer = [0; 4];
-                    let decoded = char::from_u32(code).expect("a character").encode_utf8(&mut buffer);
+                    let decoded = char::from_u32(code)
+                        .expect("a character")
+                        .encode_utf8(&mut buffer);
                     out.extend_from_slice(decoded.as_bytes());
                     rest = &rest[end + 1..];
                 }

@@ -34,7 +34,10 @@ mod tests {
     #[test]
     fn elements_are_quoted_where_a_shell_needs_it() {
         let text = |argv: &[&str]| line(argv, 200).into_string();
-        assert_eq!(text(&["python", "-m", "mcp_server_git"]), "python -m mcp_server_git");
+        assert_eq!(
+            text(&["python", "-m", "mcp_server_git"]),
+            "python -m mcp_server_git"
+        );
         assert_eq!(text(&["sh", "-c", "exec 3<&0; x"]), "sh -c 'exec 3<&0; x'");
         assert_eq!(text(&["x", ""]), "x ''");
         assert_eq!(line(&["a".repeat(300)], 10).as_str(), "aaaaaaaaaa…");

@@ -34,7 +34,9 @@ pub fn truncate(text: &str, width: usize, glyphs: Glyphs) -> Cow<'_, str> {
     if columns(text) <= width {
         return Cow::Borrowed(text);
     }
-    let Some(room) = width.checked_sub(1) else { return Cow::Borrowed("") };
+    let Some(room) = width.checked_sub(1) else {
+        return Cow::Borrowed("");
+    };
     let end = prefix_end(text, room);
     Cow::Owned(format!("{}{}", &text[..end], glyphs.ellipsis()))
 }
@@ -44,7 +46,9 @@ pub fn truncate_middle(text: &str, width: usize, glyphs: Glyphs) -> Cow<'_, str>
     if columns(text) <= width {
         return Cow::Borrowed(text);
     }
-    let Some(room) = width.checked_sub(1) else { return Cow::Borrowed("") };
+    let Some(room) = width.checked_sub(1) else {
+        return Cow::Borrowed("");
+    };
     let head = prefix_end(text, room / 2);
     let tail = suffix_start(text, room - room / 2);
     Cow::Owned(format!("{}{}{}", &text[..head], glyphs.ellipsis(), &text[tail..]))
@@ -135,18 +139,19 @@ mod tests {
         assert_eq!(truncate("日本語", 5, Glyphs::Unicode), "日本…");
         assert_eq!(truncate("日本語", 4, Glyphs::Unicode), "日…");
         assert_eq!(truncate("git", 0, Glyphs::Ascii), "");
-        assert_eq!(truncate_middle("/home/user/project/server.py", 13, Glyphs::Ascii), "/home/~ver.py");
+        assert_eq!(
+            truncate_middle("/home/user/project/server.py", 13, Glyphs::Ascii),
+            "/home/~ver.py"
+        );
         assert_eq!(pad("日", 4, Glyphs::Unicode), "日  ");
     }
 
     #[test]
     fn lines_break_at_spaces() {
-        assert_eq!(wrap("python -m mcp_server_git --repository /srv", 16), [
-            "python -m",
-            "mcp_server_git",
-            "--repository",
-            "/srv"
-        ]);
+        assert_eq!(
+            wrap("python -m mcp_server_git --repository /srv", 16),
+            ["python -m", "mcp_server_git", "--repository", "/srv"]
+        );
         assert_eq!(wrap("abcdefgh ij", 4), ["abcd", "efgh", "ij"]);
         assert_eq!(wrap("", 4), [""]);
     }

@@ -1,19 +1,31 @@
 //! Linux: /proc, netlink, pidfd.
 
 mod clock;
+mod closer;
+mod descriptors;
+mod details;
+mod entry;
+mod holders;
 mod host;
+mod netlink;
 mod parse;
+mod pidfd;
 mod reader;
 mod table;
+mod units;
 mod users;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use rustix::process::{Resource, getrlimit};
 
+use self::closer::Closer;
+use self::entry::Units;
 use self::host::Machine;
 use self::reader::Reader;
-use self::table::{Table, Units, Unseen};
+use self::table::{Table, Unseen};
+use self::units::ServiceManagers;
 use self::users::Users;
 use super::{Source, SourceError};
 use crate::model::host::{Observer, Visibility};
@@ -22,6 +34,7 @@ use crate::model::process::Process;
 use crate::model::reading::{Absence, Reading};
 use crate::model::sample::{Problem, Sample};
 
+pub use self::pidfd::Pidfds;
 pub use self::users::home_of;
 
 /// Descriptors that stay free for everything but the kept files of processes.
@@ -39,6 +52,9 @@ pub struct Options {
     /// Most files of processes that are kept open to spare their opening; never more than the limit on
     /// open files leaves, less 512.
     pub kept_files: usize,
+    /// Whether `proc_root` is of the running kernel, so that its sockets and processes may be asked for by
+    /// netlink and pidfd too; not so for a copy.
+    pub live: bool,
 }
 
 impl Default for Options {
@@ -47,6 +63,7 @@ impl Default for Options {
             proc_root: "/proc".into(),
             passwd: "/etc/passwd".into(),
             kept_files: usize::try_from(MOST_KEPT_FILES).unwrap_or(usize::MAX),
+            live: true,
         }
     }
 }
@@ -60,6 +77,8 @@ pub struct LinuxSource {
     machine: Machine,
     observer: Option<Observer>,
     hidepid: Option<String>,
+    closer: Closer,
+    managers: ServiceManagers,
 }
 
 impl LinuxSource {
@@ -78,12 +97,19 @@ impl LinuxSource {
         Ok(Self {
             table: Table::new(units, kept_files),
             users: Users::new(&options.passwd),
-            options,
             reader,
             machine,
             observer: None,
             hidepid,
+            closer: Closer::new(options.live),
+            managers: ServiceManagers::default(),
+            options,
         })
+    }
+
+    /// Returns the pidfds of the processes that were looked at closely; they are opened then and kept.
+    pub fn pidfds(&self) -> Pidfds {
+        self.closer.pidfds()
     }
 
     /// Who looks does not change while the program runs.
@@ -140,13 +166,22 @@ impl Source for LinuxSource {
             hidden,
             processes,
             sockets: Reading::Unread,
-            holders: std::collections::BTreeMap::new(),
+            holders: BTreeMap::new(),
+            terminal_masters: BTreeMap::new(),
+            units: Vec::new(),
             unsearched: Vec::new(),
             problems: self.problems(unseen),
         })
     }
 
-    fn look_closer(&mut self, _sample: &mut Sample, _interest: &Interest) {}
+    fn look_closer(&mut self, sample: &mut Sample, interest: &Interest) {
+        let cost_before_us = clock::own_cpu_us();
+        self.closer.look(&mut self.reader, &self.table, sample, interest);
+        if self.options.live {
+            self.managers.fill(sample, interest.closely.iter());
+        }
+        sample.cost_us += clock::own_cpu_us().saturating_sub(cost_before_us);
+    }
 }
 
 impl LinuxSource {

@@ -134,12 +134,12 @@ impl Reader {
         Ok(&*text)
     }
 
-    /// Reads the file `number` in an opened directory (`fdinfo`).
-    pub(super) fn numbered_record(&mut self, directory: BorrowedFd<'_>, number: u32) -> Result<&[u8], Errno> {
+    /// Reads the `fdinfo` of a descriptor.
+    pub(super) fn fdinfo(&mut self, pid: Pid, fd: u32) -> Result<&[u8], Errno> {
         self.path.clear();
-        write!(self.path, "{number}\0").map_err(|_| Errno::INVAL)?;
+        write!(self.path, "{pid}/fdinfo/{fd}\0").map_err(|_| Errno::INVAL)?;
         let path = CStr::from_bytes_with_nul(&self.path).map_err(|_| Errno::INVAL)?;
-        let file = openat(directory, path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+        let file = openat(&self.root, path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
         let length = read_once(file.as_fd(), &mut self.buffer)?;
         Ok(self.buffer.get(..length).unwrap_or_default())
     }

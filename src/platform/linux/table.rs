@@ -3,36 +3,25 @@
 //! A single-threaded process whose `schedstat` is unchanged has not run, so it has not changed its own
 //! state, name, argv, user or directory. It is skipped, except while young (fork and exec are not over
 //! at once), with a terminal (its foreground group changes from outside), after its parent's end, and in
-//! every sixteenth sample (nice value, group, control group, resident memory, a replaced executable
-//! change without it). exec keeps pid and start time, so argv is read whenever the process may have run.
+//! every sixteenth sample (nice value, group, resident memory and a replaced executable change without it;
+//! the control group is read anew by the closer look). exec keeps pid and start time, so argv is read whenever the process may have run.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::fd::AsFd as _;
 use std::sync::Arc;
 
 use rustix::io::Errno;
 
-use super::parse::process::{self, Status};
-use super::parse::stat::{Stat, schedstat, terminal_name};
-use super::reader::{self, Reader, absence, absent};
+use super::entry::{Entry, Fresh, Kept, Units, Visit};
+use super::parse::stat::{Stat, schedstat};
+use super::reader::{Reader, absence};
 use super::users::Users;
-use crate::model::bytes::OsBytes;
 use crate::model::identity::{Pid, ProcessKey};
-use crate::model::process::{Argv, Process};
-use crate::model::reading::{Absence, Reading};
+use crate::model::process::Process;
+use crate::model::reading::Absence;
 
-/// Samples in which a new process, or one after exec, is read in full: in exec the kernel changes the
-/// name before the argument area.
-const YOUNG_SAMPLES: u32 = 3;
-/// Every process is read in full once in so many samples, in turns.
+/// Every process is read once in so many samples, in turns.
 const ROTATION: u64 = 16;
-
-/// Facts of the machine that the figures are computed with.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Units {
-    pub(super) page_bytes: u64,
-    pub(super) ticks_per_second: u64,
-}
 
 /// All processes.
 pub(super) struct Table {
@@ -44,29 +33,6 @@ pub(super) struct Table {
     began_ns: u64,
     passed_ns: u64,
     pids: Vec<Pid>,
-}
-
-/// One process as last read.
-struct Entry {
-    process: Arc<Process>,
-    kept: Option<Kept>,
-    /// The three numbers, where the kernel keeps them.
-    schedstat: Option<[u64; 3]>,
-    image: (u64, u64),
-    forked_no_exec: bool,
-    cpu_ticks: u64,
-    pages_locked: bool,
-    has_tty: bool,
-    samples_since_exec: u32,
-    pass: u64,
-}
-
-/// A file of a process that stays open: it is bound to that process, not to its pid.
-enum Kept {
-    /// Of a single-threaded process.
-    Schedstat(OwnedFd),
-    /// Of one with several threads: another thread's work does not show in `schedstat`.
-    Stat(OwnedFd),
 }
 
 /// What a pass could not see.
@@ -86,17 +52,6 @@ enum Glance {
     Read(Visit),
     /// The process that was kept is gone; its pid may be another's now.
     Replaced,
-}
-
-/// Why a process is read.
-#[derive(Clone, Copy)]
-struct Visit {
-    /// `schedstat` as read before everything else: what happens later shows in the next pass.
-    schedstat: Option<[u64; 3]>,
-    /// It may have run since the pass before.
-    ran: bool,
-    /// It is its turn in the rotation.
-    turn: bool,
 }
 
 /// What one pass works with and finds out.
@@ -160,6 +115,14 @@ impl Table {
     /// Returns the process with this pid.
     pub(super) fn get(&self, pid: Pid) -> Option<&Process> {
         self.entries.get(&pid).map(|entry| entry.process.as_ref())
+    }
+
+    /// Returns the `schedstat` of a process, where one that is the same later proves that it has not run.
+    pub(super) fn unmoved(&self, pid: Pid) -> Option<[u64; 3]> {
+        let entry = self.entries.get(&pid)?;
+        entry
+            .schedstat
+            .filter(|_| entry.process.threads <= 1 && entry.process.state != 'R')
     }
 
     fn visit(&mut self, pass: &mut Pass<'_>, pid: Pid) {
@@ -331,17 +294,6 @@ impl Unseen {
     }
 }
 
-impl Visit {
-    fn first(reader: &mut Reader, pid: Pid) -> Self {
-        let schedstat = reader.record(pid, "schedstat").ok().and_then(schedstat);
-        Self {
-            schedstat,
-            ran: true,
-            turn: false,
-        }
-    }
-}
-
 /// Decides, from `schedstat` alone, whether a known process must be read.
 fn glance(entry: &Entry, reader: &mut Reader, turn: bool) -> Glance {
     let line = match &entry.kept {
@@ -380,199 +332,4 @@ fn glance(entry: &Entry, reader: &mut Reader, turn: bool) -> Glance {
     } else {
         Glance::Unchanged
     }
-}
-
-impl Entry {
-    /// Notes that it has not run since the pass before.
-    fn rest(&mut self) {
-        if self.process.cpu_permille != Some(0) {
-            Arc::make_mut(&mut self.process).cpu_permille = Some(0);
-        }
-    }
-
-    fn young(&self) -> bool {
-        self.samples_since_exec < YOUNG_SAMPLES
-    }
-}
-
-/// Reads one process.
-struct Fresh<'a> {
-    reader: &'a mut Reader,
-    users: &'a Users,
-    units: Units,
-    visit: Visit,
-    passed_ns: u64,
-}
-
-impl Fresh<'_> {
-    fn entry(&mut self, stat: &Stat, before: Option<Entry>) -> Entry {
-        let exec = before.as_ref().is_none_or(|entry| has_run_exec(entry, stat));
-        let young = exec || before.as_ref().is_none_or(Entry::young);
-        let whole = young || self.visit.turn;
-        let ran = whole || before.as_ref().is_none_or(|entry| self.may_have_run(entry, stat));
-        let (uid, pages_locked) = self.status(stat, ran, before.as_ref());
-        let old = before.as_ref().map(|entry| entry.process.as_ref());
-        let rights_moved = old.is_some_and(|old| old.uid != uid);
-        let (argv, argv_kept) = self.argv(stat, ran, old);
-        let schedstat = self.visit.schedstat.filter(|_| stat.threads <= 1);
-        let process = Process {
-            key: ProcessKey {
-                pid: stat.pid,
-                start: stat.start,
-            },
-            pidfd_inode: None,
-            ppid: stat.ppid,
-            pgid: stat.pgid,
-            sid: stat.sid,
-            tty: terminal_name(stat.tty),
-            state: stat.state,
-            stat: stat.marks(pages_locked),
-            kernel_thread: stat.kernel_thread(),
-            user: uid.as_ref().map(|uid| self.users.name(*uid)),
-            uid,
-            comm: stat.comm.as_slice().into(),
-            argv,
-            argv_kept,
-            exe: self.link(stat, "exe", whole || rights_moved, old.map(|old| &old.exe)),
-            cwd: self.link(stat, "cwd", ran, old.map(|old| &old.cwd)),
-            cgroup: self.cgroup(stat.pid, whole, old),
-            threads: stat.threads,
-            rss_bytes: stat.rss_pages.saturating_mul(self.units.page_bytes),
-            swap_bytes: Reading::Unread,
-            cpu_ms: stat.cpu_ticks.saturating_mul(1000) / self.units.ticks_per_second.max(1),
-            cpu_permille: before
-                .as_ref()
-                .and_then(|entry| self.cpu_permille(entry, stat, schedstat)),
-            schedstat: match schedstat {
-                Some([run, wait, _]) => Reading::Value((run, wait)),
-                None if stat.threads > 1 => Reading::Unread,
-                None => Reading::Unsupported,
-            },
-            signals: Reading::Unread,
-            pid_namespace: Reading::Unread,
-            net_namespace: Reading::Unread,
-            namespace_pids: Reading::Unread,
-            environment: Reading::Unread,
-            descriptors: Reading::Unread,
-            locks: Vec::new(),
-        };
-        let samples_since_exec = before
-            .as_ref()
-            .filter(|_| !exec)
-            .map_or(0, |entry| entry.samples_since_exec.saturating_add(1));
-        let (old, kept) = before.map(|entry| (entry.process, entry.kept)).unzip();
-        Entry {
-            process: old
-                .filter(|old| **old == process)
-                .unwrap_or_else(|| Arc::new(process)),
-            kept: kept.flatten(),
-            schedstat,
-            image: stat.image,
-            forked_no_exec: stat.forked_no_exec(),
-            cpu_ticks: stat.cpu_ticks,
-            pages_locked,
-            has_tty: stat.tty != 0,
-            samples_since_exec,
-            pass: 0,
-        }
-    }
-
-    /// Of several threads only the CPU time tells of all, in whole ticks.
-    fn may_have_run(&self, before: &Entry, stat: &Stat) -> bool {
-        before.cpu_ticks != stat.cpu_ticks
-            || before.process.threads != stat.threads
-            || stat.threads <= 1
-                && (self.visit.ran
-                    || self.visit.schedstat.is_none()
-                    || before.schedstat != self.visit.schedstat)
-    }
-
-    /// CPU use since the pass before. `schedstat` counts nanoseconds, but of one thread only.
-    fn cpu_permille(&self, before: &Entry, stat: &Stat, schedstat: Option<[u64; 3]>) -> Option<u32> {
-        let single = stat.threads <= 1 && before.process.threads <= 1;
-        let used_ns = match (before.schedstat, schedstat) {
-            (Some([was, ..]), Some([is, ..])) if single => is.saturating_sub(was),
-            _ => {
-                let ticks = stat.cpu_ticks.saturating_sub(before.cpu_ticks);
-                ticks.saturating_mul(1_000_000_000) / self.units.ticks_per_second.max(1)
-            }
-        };
-        let permille = used_ns.saturating_mul(1000).checked_div(self.passed_ns)?;
-        u32::try_from(permille).ok()
-    }
-
-    fn status(&mut self, stat: &Stat, anew: bool, before: Option<&Entry>) -> (Reading<u32>, bool) {
-        let pid = stat.pid;
-        let current = before.filter(|_| !anew || stat.kernel_thread());
-        if let Some(entry) = current.filter(|entry| entry.process.uid.value().is_some()) {
-            return (entry.process.uid.clone(), entry.pages_locked);
-        }
-        match self.reader.record(pid, "status").map(process::status) {
-            Ok(Some(Status { uid, pages_locked })) => (Reading::Value(uid), pages_locked),
-            Ok(None) => (Reading::Failed(format!("{pid}/status: no line Uid:")), false),
-            Err(errno) => (absent(errno, pid, "status"), false),
-        }
-    }
-
-    /// A process with several threads is read each time: one that rewrites its title in less than a tick
-    /// leaves no other trace.
-    fn argv(&mut self, stat: &Stat, ran: bool, old: Option<&Process>) -> (Reading<Argv>, bool) {
-        if stat.kernel_thread() {
-            return (Reading::Value(Vec::new()), false);
-        }
-        if matches!(stat.state, 'Z' | 'X') {
-            let kept = old.filter(|old| !old.args().is_empty());
-            return kept.map_or((Reading::Value(Vec::new()), false), |old| {
-                (old.argv.clone(), true)
-            });
-        }
-        let current = old.filter(|old| !ran && stat.threads <= 1 && !old.args().is_empty());
-        if let Some(old) = current {
-            return (old.argv.clone(), false);
-        }
-        let argv = self.reader.whole(stat.pid, "cmdline").map(process::argv);
-        if let (Ok([]), Some(old)) = (argv.as_deref(), old.filter(|old| !old.args().is_empty())) {
-            // It exited between the two reads, or it is in the middle of an exec: the next sample tells.
-            let gone = self.reader.record(stat.pid, "stat").ok().and_then(Stat::parse);
-            if gone.is_none_or(|stat| matches!(stat.state, 'Z' | 'X')) {
-                return (old.argv.clone(), true);
-            }
-        }
-        (reader::reading(argv, stat.pid, "cmdline"), false)
-    }
-
-    fn link(
-        &mut self,
-        stat: &Stat,
-        name: &str,
-        anew: bool,
-        old: Option<&Reading<OsBytes>>,
-    ) -> Reading<OsBytes> {
-        if let Some(old) = old.filter(|_| !anew || stat.kernel_thread()) {
-            return old.clone();
-        }
-        match reader::reading(self.reader.link(stat.pid, name), stat.pid, name) {
-            // A thread of the kernel has no program; what is denied is worth knowing all the same.
-            Reading::Gone if stat.kernel_thread() => Reading::Unsupported,
-            outcome => outcome,
-        }
-    }
-
-    fn cgroup(&mut self, pid: Pid, anew: bool, old: Option<&Process>) -> Reading<OsBytes> {
-        match old {
-            Some(old) if !anew => old.cgroup.clone(),
-            _ => match self.reader.record(pid, "cgroup").map(process::cgroup) {
-                Ok(Some(path)) => Reading::Value(path),
-                Ok(None) => Reading::Unsupported,
-                Err(errno) => absent(errno, pid, "cgroup"),
-            },
-        }
-    }
-}
-
-/// Returns whether a process has replaced its program since `before`, as far as `stat` shows it.
-fn has_run_exec(before: &Entry, stat: &Stat) -> bool {
-    before.process.comm.as_bytes() != stat.comm.as_slice()
-        || before.forked_no_exec && !stat.forked_no_exec()
-        || before.image != stat.image
 }

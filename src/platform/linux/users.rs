@@ -73,7 +73,8 @@ impl Users {
             .map_or_else(|| uid.to_string().into(), |(name, _)| name.clone())
     }
 
-    fn home(&self, uid: u32) -> Option<OsBytes> {
+    /// Returns the home directory; `None` where there is none.
+    pub(super) fn home(&self, uid: u32) -> Option<OsBytes> {
         self.by_uid
             .get(&uid)
             .map(|(_, home)| home.clone())

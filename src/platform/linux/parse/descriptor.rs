@@ -15,6 +15,10 @@ pub(in crate::platform::linux) struct FdInfo {
     pub(in crate::platform::linux) access: Option<Access>,
     /// Inode (Linux 5.14).
     pub(in crate::platform::linux) inode: Option<u64>,
+    /// Number of the mount that the file was opened through.
+    pub(in crate::platform::linux) mount: Option<u64>,
+    /// Position in the file.
+    pub(in crate::platform::linux) position: Option<u64>,
     /// Number of the slave, for the master of a pseudo-terminal.
     pub(in crate::platform::linux) tty_index: Option<u32>,
     /// The process that a pidfd refers to; -1 once it was reaped.
@@ -29,6 +33,8 @@ pub(in crate::platform::linux) fn fdinfo(text: &[u8]) -> FdInfo {
     FdInfo {
         access,
         inode: labelled(text, b"ino:").and_then(decimal),
+        mount: labelled(text, b"mnt_id:").and_then(decimal),
+        position: labelled(text, b"pos:").and_then(decimal),
         tty_index: labelled(text, b"tty-index:")
             .and_then(decimal)
             .and_then(|index| u32::try_from(index).ok()),
@@ -50,9 +56,8 @@ fn access(flags: u64) -> Option<Access> {
     }
 }
 
-/// Returns what a descriptor leads to. `info` completes what the link does not say.
-///
-/// A FIFO with a name looks like a file in its link: the caller tells by `Facts::fifo`.
+/// Returns what a descriptor leads to. `info` completes what the link does not say. A FIFO with a name
+/// looks like a file.
 pub(in crate::platform::linux) fn target(link: &[u8], info: &FdInfo) -> Target {
     if let Some(inode) = bracketed(link, b"pipe:[") {
         return Target::Pipe { inode };

@@ -2,6 +2,7 @@
 
 use super::{decimal, labelled, words};
 use crate::model::bytes::OsBytes;
+use crate::model::process::Lock;
 
 /// Returns the wall time of boot in seconds since the epoch, from `/proc/stat`.
 pub(in crate::platform::linux) fn boot_seconds(text: &[u8]) -> Option<u64> {
@@ -56,6 +57,18 @@ pub(in crate::platform::linux) struct LockLine {
     pub(in crate::platform::linux) inode: u64,
 }
 
+impl LockLine {
+    /// Returns the lock, with the path where it is known.
+    pub(in crate::platform::linux) fn lock(self, path: Option<OsBytes>) -> Lock {
+        Lock {
+            kind: self.kind,
+            mode: self.mode,
+            inode: self.inode,
+            path,
+        }
+    }
+}
+
 /// Parses `/proc/locks` or the `lock:` lines of a `fdinfo`; waiters (`->`) hold nothing and leases are
 /// no locks: both are left out.
 pub(in crate::platform::linux) fn locks(text: &[u8]) -> impl Iterator<Item = LockLine> {
@@ -101,4 +114,15 @@ pub(in crate::platform::linux) fn hidepid(mountinfo: &[u8], mount_point: &[u8]) 
         .find_map(|option| option.strip_prefix(b"hidepid="))?;
     let value = std::str::from_utf8(value).ok()?;
     (!matches!(value, "0" | "off")).then(|| value.to_owned())
+}
+
+/// Returns the type of each mounted file system, by the number of the mount.
+pub(in crate::platform::linux) fn mounted_types(mountinfo: &[u8]) -> impl Iterator<Item = (u64, OsBytes)> {
+    mountinfo.split(|byte| *byte == b'\n').filter_map(|line| {
+        let mut fields = words(line);
+        let mount = fields.next().and_then(decimal)?;
+        // A variable number of fields ends at a lone hyphen.
+        let kind = fields.skip_while(|field| *field != b"-").nth(1)?;
+        Some((mount, kind.into()))
+    })
 }

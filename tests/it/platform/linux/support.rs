@@ -5,7 +5,9 @@ use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use mcpwake::model::descriptor::{Descriptor, Target};
 use mcpwake::model::identity::Pid;
+use mcpwake::model::interest::Interest;
 use mcpwake::model::process::Process;
 use mcpwake::model::sample::Sample;
 use mcpwake::platform::Source as _;
@@ -90,4 +92,44 @@ pub(super) fn tool(program: &str, package: &str, arguments: &[&str]) -> String {
             )
         });
     String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// Takes a sample and looks closer at the processes.
+pub(super) fn look(source: &mut LinuxSource, pids: &[Pid]) -> Sample {
+    let mut sample = source.sample().unwrap();
+    let closely = pids.iter().map(|pid| sample.process(*pid).unwrap().key).collect();
+    let identifiers = ["WARD_SESSION".to_owned()].into();
+    source.look_closer(
+        &mut sample,
+        &Interest {
+            closely,
+            identifiers,
+            ..Interest::default()
+        },
+    );
+    sample
+}
+
+/// Returns the descriptors of a process.
+pub(super) fn open(sample: &Sample, pid: Pid) -> &[Descriptor] {
+    sample.process(pid).unwrap().descriptors.value().unwrap()
+}
+
+/// Returns what a descriptor of a process leads to.
+pub(super) fn target(sample: &Sample, pid: Pid, fd: u32) -> &Target {
+    &open(sample, pid)
+        .iter()
+        .find(|descriptor| descriptor.fd == fd)
+        .unwrap()
+        .target
+}
+
+/// Returns the inode behind a descriptor of a process.
+pub(super) fn inode(sample: &Sample, pid: Pid, fd: u32) -> u64 {
+    target(sample, pid, fd).inode().unwrap()
+}
+
+/// The process of the test itself.
+pub(super) fn own_pid() -> Pid {
+    Pid::new(i64::from(std::process::id())).unwrap()
 }
