@@ -34,7 +34,13 @@ pub(super) fn run(list: List, machine: &Machine) -> anyhow::Result<Exit> {
         for note in report::notes(&world, &selection) {
             output::say(&note);
         }
-        report::list(&world, &selection, machine.secrets(), machine.paper())
+        report::list(
+            &world,
+            &selection,
+            machine.redactor(),
+            machine.secrets(),
+            machine.paper(),
+        )
     };
     // What was found counts also where nobody reads it to its end.
     match output::print(text.as_bytes()) {

@@ -53,13 +53,8 @@ impl Machine {
     }
 
     /// Returns what removes secrets, for JSON: there they are always removed.
-    pub(super) fn redactor(&self) -> &Redactor {
+    pub(super) fn redactor(&self) -> &Arc<Redactor> {
         &self.redactor
-    }
-
-    /// Returns it, to be shared with the screen.
-    pub(super) fn shared_redactor(&self) -> Arc<Redactor> {
-        Arc::clone(&self.redactor)
     }
 
     /// Returns what is done with secrets in text on stdout.

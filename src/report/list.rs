@@ -1,17 +1,20 @@
 //! `list` as a table: instances, or all processes. Columns are those of the tree.
 
+use std::sync::Arc;
+
 use super::fill::Selection;
 use super::grid::{GridColumn, grid};
 use super::publish::Secrets;
-use crate::model::finding::{EndKind, LeadKind, PeerState, Weight};
 use crate::model::host::Visibility;
-use crate::model::identity::Pid;
-use crate::model::instance::{Instance, Role};
+use crate::model::instance::Instance;
 use crate::model::process::Process;
 use crate::model::world::World;
+use crate::table::cells::{instance_cell, process_cell};
 use crate::table::column::{Align, ColumnId};
+use crate::table::index::{Index, Shown, command_line};
+use crate::text::redact::Redactor;
 use crate::text::width::Glyphs;
-use crate::text::{Safe, format, shell};
+use crate::text::{Safe, shell};
 
 /// Columns of the instances. COMMAND is the last: it takes what is left of the line.
 const INSTANCES: [ColumnId; 14] = [
@@ -45,9 +48,6 @@ const PROCESSES: [ColumnId; 10] = [
     ColumnId::Command,
 ];
 
-/// What stands where nothing is known.
-const UNKNOWN: &str = "?";
-
 /// Where the table goes.
 #[derive(Clone, Copy, Debug)]
 pub struct Paper {
@@ -57,14 +57,24 @@ pub struct Paper {
     pub glyphs: Glyphs,
 }
 
-/// Returns the instances of a selection, or all processes, as a table.
-pub fn list(world: &World, selection: &Selection, secrets: Secrets<'_>, paper: Paper) -> String {
+/// Returns the instances of a selection, or all processes, as a table. `secrets` holds for command
+/// lines; in everything else they are always removed.
+pub fn list(
+    world: &World,
+    selection: &Selection,
+    redactor: &Arc<Redactor>,
+    secrets: Secrets<'_>,
+    paper: Paper,
+) -> String {
+    let mut index = Index::empty(Arc::clone(redactor));
+    index.renew(world);
+    let shown = Shown { world, index: &index };
     let (ids, rows): (&[ColumnId], Vec<Vec<Safe>>) = if selection.all {
         let processes = world.sample.processes.values();
         (
             &PROCESSES,
             processes
-                .map(|process| process_row(world, process, secrets))
+                .map(|process| process_row(shown, process, secrets))
                 .collect(),
         )
     } else {
@@ -73,7 +83,7 @@ pub fn list(world: &World, selection: &Selection, secrets: Secrets<'_>, paper: P
             &INSTANCES,
             instances
                 .iter()
-                .map(|instance| instance_row(world, instance, secrets))
+                .map(|instance| instance_row(shown, instance, secrets))
                 .collect(),
         )
     };
@@ -126,154 +136,33 @@ fn grid_column(id: ColumnId) -> GridColumn {
     }
 }
 
-fn instance_row(world: &World, instance: &Instance, secrets: Secrets<'_>) -> Vec<Safe> {
-    let process = world.sample.get(instance.lead_process());
+fn instance_row(shown: Shown<'_>, instance: &Instance, secrets: Secrets<'_>) -> Vec<Safe> {
     INSTANCES
         .iter()
-        .map(|id| match id {
-            ColumnId::Name => Safe::from_bytes(instance.name.as_bytes()),
-            ColumnId::Pid => Safe::from_text(&instance.lead_process().pid.to_string()),
-            ColumnId::Finding => Safe::literal(instance.finding.word()),
-            ColumnId::Reach => Safe::from_text(&reach(instance)),
-            ColumnId::Wire => wire(world, instance),
-            ColumnId::Why => Safe::from_text(&secrets.line(&why(instance))),
-            _ => process.map_or(Safe::literal(UNKNOWN), |process| {
-                cell(world, process, *id, secrets)
-            }),
+        .map(|id| match (id, shown.process(instance.lead_process())) {
+            (ColumnId::Command, Some(process)) => command(process, secrets),
+            _ => instance_cell(shown, instance, *id),
         })
         .collect()
 }
 
-fn process_row(world: &World, process: &Process, secrets: Secrets<'_>) -> Vec<Safe> {
+fn process_row(shown: Shown<'_>, process: &Process, secrets: Secrets<'_>) -> Vec<Safe> {
     PROCESSES
         .iter()
-        .map(|id| cell(world, process, *id, secrets))
+        .map(|id| match id {
+            ColumnId::Command => command(process, secrets),
+            _ => process_cell(shown, process, *id),
+        })
         .collect()
 }
 
-fn cell(world: &World, process: &Process, id: ColumnId, secrets: Secrets<'_>) -> Safe {
-    let number = |pid: Option<Pid>, none: &'static str| {
-        pid.map_or(Safe::literal(none), |pid| Safe::from_text(&pid.to_string()))
-    };
-    match id {
-        ColumnId::Pid => number(Some(process.key.pid), UNKNOWN),
-        // The first process and the kernel's threads have none: ps(1) writes 0.
-        ColumnId::Ppid => number(process.ppid, "0"),
-        ColumnId::Pgid => number(process.pgid, UNKNOWN),
-        ColumnId::User => process
-            .user
-            .value()
-            .map_or(Safe::literal(UNKNOWN), |user| Safe::from_bytes(user.as_bytes())),
-        ColumnId::Stat => Safe::from_text(&process.stat),
-        ColumnId::Finding => Safe::literal(part(world, process).unwrap_or("-")),
-        ColumnId::Elapsed => Safe::from_text(&format::elapsed(world.sample.elapsed_ms(process))),
-        ColumnId::Cpu => process.cpu_permille.map_or(Safe::literal(UNKNOWN), |permille| {
-            Safe::from_text(&format::percent(permille))
-        }),
-        ColumnId::Mem => Safe::from_text(&format::bytes(process.rss_bytes)),
-        ColumnId::Command => command(process, secrets),
-        ColumnId::Name | ColumnId::Reach | ColumnId::Wire | ColumnId::Why => {
-            Safe::from_bytes(process.comm.as_bytes())
-        }
-    }
-}
-
-/// Returns the finding of the instance that a process is the server of, else its part.
-fn part(world: &World, process: &Process) -> Option<&'static str> {
-    let roles = world.judged.roles.get(&process.key)?;
-    let server = roles.iter().find(|role| role.role == Role::Server);
-    let finding = server
-        .and_then(|role| world.judged.instance(role.instance))
-        .map(|one| one.finding.word());
-    finding.or_else(|| roles.first().map(|role| role.role.word()))
-}
-
-/// Returns the command line with its elements quoted; the name in brackets where there is none.
+/// Returns the whole command line with its elements quoted; the name, and why, where there is none.
 pub(super) fn command(process: &Process, secrets: Secrets<'_>) -> Safe {
-    match process.argv.value() {
-        Some(argv) if !argv.is_empty() => shell::line(&secrets.argv(argv), usize::MAX),
-        _ => {
-            let mut name = Safe::literal("[");
-            name.push(&Safe::from_bytes(process.comm.as_bytes()));
-            name.push_literal("]");
-            name
-        }
+    match (process.argv.value(), secrets) {
+        (Some(argv), _) if !argv.is_empty() => shell::line(&secrets.argv(argv), usize::MAX),
+        (_, Secrets::Removed(redactor)) => command_line(process, redactor),
+        (_, Secrets::Shown) => Safe::from_bytes(process.comm.as_bytes()),
     }
-}
-
-/// Returns the leads by kind, with their number where there is more than one: `2tcp ssh`.
-fn reach(instance: &Instance) -> String {
-    let Some(leads) = &instance.reach else {
-        return UNKNOWN.to_owned();
-    };
-    let mut kinds: Vec<(LeadKind, usize)> = Vec::new();
-    for lead in leads {
-        match kinds.iter_mut().find(|(kind, _)| *kind == lead.kind) {
-            Some((_, count)) => *count += 1,
-            None => kinds.push((lead.kind, 1)),
-        }
-    }
-    let words: Vec<String> = kinds
-        .into_iter()
-        .map(|(kind, count)| {
-            if count > 1 {
-                format!("{count}{}", kind.word())
-            } else {
-                kind.word().to_owned()
-            }
-        })
-        .collect();
-    if words.is_empty() {
-        "-".to_owned()
-    } else {
-        words.join(" ")
-    }
-}
-
-/// Returns the descriptor it is spoken to on (`0p`: a pipe, `0s`: a socket), and who holds the other
-/// end.
-fn wire(world: &World, instance: &Instance) -> Safe {
-    let Some(end) = instance.stdio.as_ref().and_then(|stdio| stdio.stdin.as_ref()) else {
-        return Safe::literal("-");
-    };
-    let letter = match end.kind {
-        EndKind::Pipe => "p",
-        EndKind::Socket => "s",
-        EndKind::Tty => "t",
-        EndKind::Null => "n",
-        EndKind::File => "f",
-        EndKind::Closed => "-",
-        EndKind::Other => "o",
-    };
-    let fd = end.fd.map(|fd| fd.to_string()).unwrap_or_default();
-    let mut text = Safe::from_text(&format!("{fd}{letter} "));
-    match (end.peer, end.holders.first()) {
-        (PeerState::Held | PeerState::Own, Some(holder)) => {
-            text.push(&Safe::from_text(&holder.pid.to_string()));
-            if let Some(process) = world.sample.process(holder.pid) {
-                text.push_literal(" ");
-                text.push(&Safe::from_bytes(process.comm.as_bytes()));
-            }
-            let more = end.holder_count.saturating_sub(1);
-            if more > 0 {
-                text.push(&Safe::from_text(&format!(" +{more}")));
-            }
-        }
-        (PeerState::Held | PeerState::Own, None) => text.push_literal("held"),
-        (PeerState::None, _) => text.push_literal("no writer"),
-        (PeerState::Hidden, _) => text.push_literal("hidden"),
-        (PeerState::NotApplicable, _) => text.push_literal("no peer"),
-    }
-    text
-}
-
-/// Returns the strongest fact.
-fn why(instance: &Instance) -> String {
-    let strong = instance.facts.iter().find(|fact| fact.weight == Weight::Strong);
-    strong
-        .or(instance.facts.first())
-        .map(|fact| fact.text.clone())
-        .unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -288,9 +177,19 @@ mod tests {
         glyphs: Glyphs::Ascii,
     };
 
+    fn redactor() -> Arc<Redactor> {
+        Arc::new(Redactor {})
+    }
+
     #[test]
     fn an_instance_is_one_line() {
-        let text = list(&full_world(), &Selection::default(), Secrets::Shown, PIPE);
+        let text = list(
+            &full_world(),
+            &Selection::default(),
+            &redactor(),
+            Secrets::Shown,
+            PIPE,
+        );
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 2, "{text}");
         for wanted in [
@@ -321,7 +220,7 @@ mod tests {
                     all,
                     ..Selection::default()
                 };
-                let text = list(&full_world(), &selection, Secrets::Shown, paper);
+                let text = list(&full_world(), &selection, &redactor(), Secrets::Shown, paper);
                 assert!(
                     text.lines().all(|line| width::columns(line) <= columns),
                     "{columns}\n{text}"
@@ -332,7 +231,13 @@ mod tests {
             columns: Some(40),
             glyphs: Glyphs::Unicode,
         };
-        let narrow = list(&full_world(), &Selection::default(), Secrets::Shown, paper);
+        let narrow = list(
+            &full_world(),
+            &Selection::default(),
+            &redactor(),
+            Secrets::Shown,
+            paper,
+        );
         assert!(narrow.contains("48271") && narrow.contains("severed"), "{narrow}");
     }
 
@@ -342,7 +247,7 @@ mod tests {
             all: true,
             ..Selection::default()
         };
-        let text = list(&full_world(), &selection, Secrets::Shown, PIPE);
+        let text = list(&full_world(), &selection, &redactor(), Secrets::Shown, PIPE);
         assert_eq!(text.lines().count(), 8, "{text}");
         let of = |pid: &str| {
             text.lines()
@@ -365,7 +270,7 @@ mod tests {
             findings: vec![Finding::Severed],
             ..Selection::default()
         };
-        assert_eq!(list(&world, &none, Secrets::Shown, PIPE), "");
+        assert_eq!(list(&world, &none, &redactor(), Secrets::Shown, PIPE), "");
         let notes = notes(&world, &none);
         assert!(notes[0].contains("among 1 processes"), "{notes:?}");
         assert!(
