@@ -430,8 +430,10 @@ impl Source<'_> {
 
     /// An error at `key` in the table at `span`.
     pub(super) fn error(self, span: &std::ops::Range<usize>, key: &str, what: &str) -> CatalogError {
+        // The span of a table in an array is that of its header: the table goes on to the next one.
         let start = span.start.min(self.text.len());
-        let inside = self.text.get(start..span.end.min(self.text.len())).unwrap_or("");
+        let rest = self.text.get(start..).unwrap_or("");
+        let inside = rest.find("\n[").map_or(rest, |end| &rest[..end]);
         let offset = inside
             .match_indices(key)
             .find(|(at, _)| inside[at + key.len()..].trim_start().starts_with('='))

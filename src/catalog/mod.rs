@@ -5,6 +5,7 @@ mod clients;
 mod config;
 mod entry;
 mod expand;
+mod fit;
 mod invocation;
 mod judge;
 mod leads;
