@@ -79,7 +79,7 @@ impl Details {
     /// Takes what is kept; returns whether all of it still holds.
     fn recall(&mut self, reader: &mut Reader, process: &mut Process, unmoved: Option<[u64; 3]>) -> bool {
         let pid = process.key.pid;
-        let turn = (self.round + u64::from(pid.get())) % ROTATION == 0;
+        let turn = (self.round + u64::from(pid.get())).is_multiple_of(ROTATION);
         let round = self.round;
         let Some(kept) = self.kept.get_mut(&process.key) else {
             return false;
