@@ -12,19 +12,23 @@ fn parts() -> Vec<(&'static str, String)> {
 }
 
 fn exit_codes() -> String {
-    let mut text = String::from("| code | meaning |\n| --- | --- |\n");
-    for (exit, what) in Exit::DOCUMENTED {
-        text.push_str(&format!("| {} | {what} |\n", exit.code()));
-    }
-    text
+    let rows = Exit::DOCUMENTED.map(|(exit, what)| [exit.code().to_string(), what.to_owned()]);
+    table(["code", "meaning"], &rows)
 }
 
 fn findings() -> String {
-    let mut text = String::from("| finding | meaning |\n| --- | --- |\n");
-    for finding in Finding::ALL {
-        text.push_str(&format!("| `{}` | {} |\n", finding.word(), man::meaning(finding)));
-    }
-    text
+    let rows =
+        Finding::ALL.map(|finding| [format!("`{}`", finding.word()), man::meaning(finding).to_owned()]);
+    table(["finding", "meaning"], &rows)
+}
+
+fn table(heads: [&str; 2], rows: &[[String; 2]]) -> String {
+    let rows = rows.iter().map(|row| format!("| {} |\n", row.join(" | ")));
+    format!(
+        "| {} |\n| --- | --- |\n{}",
+        heads.join(" | "),
+        rows.collect::<String>()
+    )
 }
 
 #[test]
