@@ -19,8 +19,9 @@ pub fn cell(shown: Shown<'_>, node: &Node, column: ColumnId) -> Safe {
         RowId::Owner(owner) => owner_cell(shown, node, owner, column),
         RowId::Kind(..) => kind_cell(shown, node, column),
         RowId::Instance(id) => match shown.instance(*id) {
-            Some(instance) => figure_cell(&node.figures, column)
-                .unwrap_or_else(|| instance_cell(shown, instance, column)),
+            Some(instance) => {
+                figure_cell(&node.figures, column).unwrap_or_else(|| instance_cell(shown, instance, column))
+            }
             None => Safe::default(),
         },
         RowId::Process(key) => member_cell(shown, node, *key, column),
@@ -52,8 +53,9 @@ pub fn process_cell(shown: Shown<'_>, process: &Process, column: ColumnId) -> Sa
         ColumnId::Pid => number(Some(process.key.pid)),
         ColumnId::Ppid => number(process.ppid),
         ColumnId::Pgid => number(process.pgid),
-        ColumnId::User => processes::user(process)
-            .map_or_else(|| absence(&process.user), |name| Safe::from_text(&name)),
+        ColumnId::User => {
+            processes::user(process).map_or_else(|| absence(&process.user), |name| Safe::from_text(&name))
+        }
         ColumnId::Stat => Safe::from_text(&process.stat),
         ColumnId::Finding => Safe::literal(role_of(shown, process.key).map_or("", Role::word)),
         ColumnId::Elapsed => Safe::from_text(&format::elapsed(shown.world.sample.elapsed_ms(process))),
@@ -73,10 +75,12 @@ pub fn name(shown: Shown<'_>, node: &Node) -> Safe {
             text.push(&Safe::from_text(&format!(" x{}", node.figures.instances)));
             text
         }
-        RowId::Instance(id) => {
-            shown.instance(*id).map_or_else(Safe::default, |one| shown.safe_bytes(one.name.as_bytes()))
-        }
-        RowId::Process(key) => shown.process(*key).map_or_else(Safe::default, |one| shown.name(one)),
+        RowId::Instance(id) => shown
+            .instance(*id)
+            .map_or_else(Safe::default, |one| shown.safe_bytes(one.name.as_bytes())),
+        RowId::Process(key) => shown
+            .process(*key)
+            .map_or_else(Safe::default, |one| shown.name(one)),
     }
 }
 
@@ -100,7 +104,12 @@ pub fn process_of(shown: Shown<'_>, node: &Node) -> Option<ProcessKey> {
 /// Returns whether a process is a client: a known one, or one that talks on a wire.
 pub fn is_client(shown: Shown<'_>, key: ProcessKey) -> bool {
     shown.world.judged.clients.contains_key(&key)
-        || shown.world.judged.roles.get(&key).is_some_and(|parts| parts.iter().any(|part| part.role == Role::Client))
+        || shown
+            .world
+            .judged
+            .roles
+            .get(&key)
+            .is_some_and(|parts| parts.iter().any(|part| part.role == Role::Client))
 }
 
 /// Returns the word of a finding as the screen shows it: what is in trouble in capitals, so that
@@ -124,7 +133,9 @@ pub fn finding_word(finding: Finding) -> &'static str {
 
 /// Returns CPU use as whole per cents; `?` while there is one sample only.
 pub fn cpu(permille: Option<u32>) -> Safe {
-    permille.map_or(Safe::literal("?"), |permille| Safe::from_text(&format::percent(permille)))
+    permille.map_or(Safe::literal("?"), |permille| {
+        Safe::from_text(&format::percent(permille))
+    })
 }
 
 /// Returns the mark for a value that is not there: four different reasons, none of them 0.
@@ -142,7 +153,12 @@ pub fn absence<T>(reading: &Reading<T>) -> Safe {
 pub fn role_of(shown: Shown<'_>, key: ProcessKey) -> Option<Role> {
     let parts = shown.world.judged.roles.get(&key);
     parts
-        .and_then(|parts| parts.iter().map(|part| part.role).find(|role| *role != Role::Client))
+        .and_then(|parts| {
+            parts
+                .iter()
+                .map(|part| part.role)
+                .find(|role| *role != Role::Client)
+        })
         .or_else(|| is_client(shown, key).then_some(Role::Client))
 }
 
@@ -152,12 +168,16 @@ fn number(pid: Option<Pid>) -> Safe {
 
 fn figure_cell(figures: &Figures, column: ColumnId) -> Option<Safe> {
     Some(match column {
-        ColumnId::Elapsed => {
-            figures.elapsed_ms.map_or(Safe::literal("?"), |ms| Safe::from_text(&format::elapsed(ms)))
-        }
+        ColumnId::Elapsed => figures
+            .elapsed_ms
+            .map_or(Safe::literal("?"), |ms| Safe::from_text(&format::elapsed(ms))),
         ColumnId::Cpu => cpu(figures.cpu_permille),
-        ColumnId::Mem => figures.rss_bytes.map_or(Safe::literal("?"), |bytes| Safe::from_text(&format::bytes(bytes))),
-        ColumnId::Reach => figures.reach.map_or_else(Safe::default, |reach| Safe::from_text(&reach.words())),
+        ColumnId::Mem => figures
+            .rss_bytes
+            .map_or(Safe::literal("?"), |bytes| Safe::from_text(&format::bytes(bytes))),
+        ColumnId::Reach => figures
+            .reach
+            .map_or_else(Safe::default, |reach| Safe::from_text(&reach.words())),
         _ => return None,
     })
 }
@@ -165,14 +185,20 @@ fn figure_cell(figures: &Figures, column: ColumnId) -> Option<Safe> {
 /// REACH of a row that sums up others: empty where none of them has a lead.
 fn sum_cell(figures: &Figures, column: ColumnId) -> Option<Safe> {
     let nothing = figures.reach.is_none_or(|reach| reach == Reach::default());
-    if column == ColumnId::Reach && nothing { Some(Safe::default()) } else { figure_cell(figures, column) }
+    if column == ColumnId::Reach && nothing {
+        Some(Safe::default())
+    } else {
+        figure_cell(figures, column)
+    }
 }
 
 fn owner_title(shown: Shown<'_>, owner: &OwnerKey) -> Safe {
     match owner {
         OwnerKey::Adopter(key) => {
             let named = shown.process(*key).map(|process| shown.name(process));
-            named.or_else(|| adopter_name(shown, owner)).unwrap_or(Safe::literal("(gone)"))
+            named
+                .or_else(|| adopter_name(shown, owner))
+                .unwrap_or(Safe::literal("(gone)"))
         }
         OwnerKey::Process(key) => match (shown.world.judged.clients.get(key), shown.process(*key)) {
             (Some(client), _) => Safe::from_text(&client.name),
@@ -184,7 +210,10 @@ fn owner_title(shown: Shown<'_>, owner: &OwnerKey) -> Safe {
             let name = processes
                 .filter(|process| process.uid.value() == Some(uid))
                 .find_map(|process| process.user.value());
-            let name = name.map_or_else(|| Safe::from_text(&uid.to_string()), |name| Safe::from_bytes(name.as_bytes()));
+            let name = name.map_or_else(
+                || Safe::from_text(&uid.to_string()),
+                |name| Safe::from_bytes(name.as_bytes()),
+            );
             Safe::join([Safe::literal("unknown, of user"), name], " ")
         }
     }
@@ -192,7 +221,10 @@ fn owner_title(shown: Shown<'_>, owner: &OwnerKey) -> Safe {
 
 fn adopter_name(shown: Shown<'_>, owner: &OwnerKey) -> Option<Safe> {
     let instances = &shown.world.judged.instances;
-    let adopter = instances.iter().filter(|one| one.owner == *owner).find_map(|one| one.adopter.as_ref())?;
+    let adopter = instances
+        .iter()
+        .filter(|one| one.owner == *owner)
+        .find_map(|one| one.adopter.as_ref())?;
     Some(Safe::from_bytes(adopter.name.as_bytes()))
 }
 
@@ -200,14 +232,22 @@ fn owner_name(shown: Shown<'_>, node: &Node, owner: &OwnerKey) -> Safe {
     let title = owner_title(shown, owner);
     let count = node.figures.instances;
     match owner {
-        OwnerKey::Adopter(key) => {
-            Safe::join([title, Safe::from_text(&format!("{}  NO LIVE CLIENT  {count}", key.pid))], "  ")
-        }
+        OwnerKey::Adopter(key) => Safe::join(
+            [
+                title,
+                Safe::from_text(&format!("{}  NO LIVE CLIENT  {count}", key.pid)),
+            ],
+            "  ",
+        ),
         OwnerKey::Process(key) => {
             let user = shown.process(*key).and_then(processes::user);
             let user = user.map_or(Safe::default(), |user| Safe::from_text(&user));
             let pid = Safe::join([Safe::from_text(&key.pid.to_string()), user], " ");
-            let client = if is_client(shown, *key) { "" } else { " (no known client)" };
+            let client = if is_client(shown, *key) {
+                ""
+            } else {
+                " (no known client)"
+            };
             let count = Safe::from_text(&format!("{count}{client}"));
             Safe::join([title, pid, count], "  ")
         }
@@ -221,7 +261,9 @@ fn owner_cell(shown: Shown<'_>, node: &Node, owner: &OwnerKey, column: ColumnId)
         ColumnId::Pid => number(super::row::owner_pid(owner)),
         ColumnId::User => sort::key(shown, node)
             .and_then(|key| shown.process(key))
-            .map_or_else(Safe::default, |process| process_cell(shown, process, ColumnId::User)),
+            .map_or_else(Safe::default, |process| {
+                process_cell(shown, process, ColumnId::User)
+            }),
         ColumnId::Why | ColumnId::Command => why::of_sum(node),
         _ => sum_cell(&node.figures, column).unwrap_or_default(),
     }
@@ -238,7 +280,9 @@ fn kind_cell(shown: Shown<'_>, node: &Node, column: ColumnId) -> Safe {
 }
 
 fn member_cell(shown: Shown<'_>, node: &Node, key: ProcessKey, column: ColumnId) -> Safe {
-    let Some(process) = shown.process(key) else { return Safe::default() };
+    let Some(process) = shown.process(key) else {
+        return Safe::default();
+    };
     match column {
         ColumnId::Reach => match node.figures.reach {
             Some(reach) if reach != Reach::default() => Safe::from_text(&reach.words()),

@@ -63,24 +63,96 @@ pub struct Column {
 
 /// Every column, in the order of the screen.
 pub const COLUMNS: [Column; 14] = [
-    left(ColumnId::Name, "NAME", 20, 100, "server or process, in the tree of its owner"),
-    right(ColumnId::Pid, "PID", 5, 99, false, "process id; of an instance, its server's"),
-    right(ColumnId::Ppid, "PPID", 5, 30, false, "current parent; changes when the parent ends"),
+    left(
+        ColumnId::Name,
+        "NAME",
+        20,
+        100,
+        "server or process, in the tree of its owner",
+    ),
+    right(
+        ColumnId::Pid,
+        "PID",
+        5,
+        99,
+        false,
+        "process id; of an instance, its server's",
+    ),
+    right(
+        ColumnId::Ppid,
+        "PPID",
+        5,
+        30,
+        false,
+        "current parent; changes when the parent ends",
+    ),
     right(ColumnId::Pgid, "PGID", 5, 20, false, "process group"),
     left(ColumnId::User, "USER", 8, 40, "user it runs as"),
     left(ColumnId::Stat, "STAT", 4, 35, "state as ps shows it"),
-    left(ColumnId::Finding, "FINDING", 8, 98, "does it still belong to a live client connection"),
-    right(ColumnId::Elapsed, "ELAPSED", 7, 70, true, "time since its start; of a group, the oldest"),
-    right(ColumnId::Cpu, "CPU%", 4, 50, true, "of one CPU between two samples; ? before the second"),
+    left(
+        ColumnId::Finding,
+        "FINDING",
+        8,
+        98,
+        "does it still belong to a live client connection",
+    ),
+    right(
+        ColumnId::Elapsed,
+        "ELAPSED",
+        7,
+        70,
+        true,
+        "time since its start; of a group, the oldest",
+    ),
+    right(
+        ColumnId::Cpu,
+        "CPU%",
+        4,
+        50,
+        true,
+        "of one CPU between two samples; ? before the second",
+    ),
     right(ColumnId::Mem, "MEM", 5, 55, true, "resident memory"),
-    left(ColumnId::Reach, "REACH", 12, 80, "leads: what it could still act through"),
-    left(ColumnId::Wire, "WIRE", 14, 10, "descriptor it is spoken to on, and who holds the other end"),
-    left(ColumnId::Command, "COMMAND", 8, 10, "command line, secrets removed"),
-    left(ColumnId::Why, "WHY", 9, 90, "reason of the finding, where the line has no room for WIRE and COMMAND"),
+    left(
+        ColumnId::Reach,
+        "REACH",
+        12,
+        80,
+        "leads: what it could still act through",
+    ),
+    left(
+        ColumnId::Wire,
+        "WIRE",
+        14,
+        10,
+        "descriptor it is spoken to on, and who holds the other end",
+    ),
+    left(
+        ColumnId::Command,
+        "COMMAND",
+        8,
+        10,
+        "command line, secrets removed",
+    ),
+    left(
+        ColumnId::Why,
+        "WHY",
+        9,
+        90,
+        "reason of the finding, where the line has no room for WIRE and COMMAND",
+    ),
 ];
 
 const fn left(id: ColumnId, title: &'static str, width: u16, importance: u8, help: &'static str) -> Column {
-    Column { id, title, width, align: Align::Left, importance, biggest_first: false, help }
+    Column {
+        id,
+        title,
+        width,
+        align: Align::Left,
+        importance,
+        biggest_first: false,
+        help,
+    }
 }
 
 const fn right(
@@ -91,13 +163,24 @@ const fn right(
     biggest_first: bool,
     help: &'static str,
 ) -> Column {
-    Column { id, title, width, align: Align::Right, importance, biggest_first, help }
+    Column {
+        id,
+        title,
+        width,
+        align: Align::Right,
+        importance,
+        biggest_first,
+        help,
+    }
 }
 
 impl ColumnId {
     /// Returns the declaration of the column.
     pub fn column(self) -> &'static Column {
-        COLUMNS.iter().find(|column| column.id == self).unwrap_or(&COLUMNS[0])
+        COLUMNS
+            .iter()
+            .find(|column| column.id == self)
+            .unwrap_or(&COLUMNS[0])
     }
 }
 
@@ -120,7 +203,10 @@ const NAME_MIN: u16 = 14;
 /// With room for all, WIRE and COMMAND are shown; else WHY stands in their place, and the least
 /// important columns go until the rest fits.
 pub fn fit(width: u16, pid_width: u16) -> Vec<Placed> {
-    let mut shown: Vec<&Column> = COLUMNS.iter().filter(|column| column.id != ColumnId::Why).collect();
+    let mut shown: Vec<&Column> = COLUMNS
+        .iter()
+        .filter(|column| column.id != ColumnId::Why)
+        .collect();
     if needed(&shown, pid_width) > width {
         shown = COLUMNS
             .iter()
@@ -157,14 +243,22 @@ fn place(shown: &[&Column], width: u16, pid_width: u16) -> Vec<Placed> {
     let mut x = 1;
     let mut placed = Vec::with_capacity(shown.len());
     for (at, column) in shown.iter().enumerate() {
-        let mut cells = if column.id == ColumnId::Name { name } else { cells(column, pid_width) };
+        let mut cells = if column.id == ColumnId::Name {
+            name
+        } else {
+            cells(column, pid_width)
+        };
         if at + 1 == shown.len() || x + cells > width {
             cells = width.saturating_sub(x);
         }
         if cells == 0 {
             break;
         }
-        placed.push(Placed { id: column.id, x, width: cells });
+        placed.push(Placed {
+            id: column.id,
+            x,
+            width: cells,
+        });
         x += cells + 1;
     }
     placed
@@ -175,7 +269,10 @@ mod tests {
     use super::*;
 
     fn titles(width: u16) -> Vec<&'static str> {
-        fit(width, 5).iter().map(|placed| placed.id.column().title).collect()
+        fit(width, 5)
+            .iter()
+            .map(|placed| placed.id.column().title)
+            .collect()
     }
 
     #[test]
@@ -188,7 +285,10 @@ mod tests {
 
     #[test]
     fn eighty_cells_show_the_reason() {
-        assert_eq!(titles(80).join(" "), "NAME PID FINDING ELAPSED CPU% MEM REACH WHY");
+        assert_eq!(
+            titles(80).join(" "),
+            "NAME PID FINDING ELAPSED CPU% MEM REACH WHY"
+        );
     }
 
     #[test]

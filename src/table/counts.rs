@@ -25,7 +25,10 @@ pub struct Count {
 pub fn counts(shown: Shown<'_>) -> Vec<Count> {
     let mut groups: BTreeMap<(&OwnerKey, &[u8]), Vec<&Instance>> = BTreeMap::new();
     for instance in &shown.world.judged.instances {
-        groups.entry((&instance.owner, instance.name.as_bytes())).or_default().push(instance);
+        groups
+            .entry((&instance.owner, instance.name.as_bytes()))
+            .or_default()
+            .push(instance);
     }
     let mut counts: Vec<Count> = groups
         .into_iter()
@@ -46,7 +49,10 @@ pub fn counts(shown: Shown<'_>) -> Vec<Count> {
         })
         .collect();
     counts.sort_by(|a, b| {
-        b.figures.instances.cmp(&a.figures.instances).then_with(|| (&a.owner, &a.name).cmp(&(&b.owner, &b.name)))
+        b.figures
+            .instances
+            .cmp(&a.figures.instances)
+            .then_with(|| (&a.owner, &a.name).cmp(&(&b.owner, &b.name)))
     });
     counts
 }

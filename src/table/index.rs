@@ -61,8 +61,15 @@ impl Index {
                 self.children.entry(parent).or_default().push(process.key.pid);
             }
             let line = match earlier.remove(&process.key) {
-                Some(line) if same_command(&line.process, process) => Line { process: Arc::clone(process), ..line },
-                _ => Line { process: Arc::clone(process), shown: OnceCell::new(), folded: OnceCell::new() },
+                Some(line) if same_command(&line.process, process) => Line {
+                    process: Arc::clone(process),
+                    ..line
+                },
+                _ => Line {
+                    process: Arc::clone(process),
+                    shown: OnceCell::new(),
+                    folded: OnceCell::new(),
+                },
             };
             self.lines.insert(process.key, line);
         }
@@ -85,7 +92,10 @@ impl Index {
 
     fn line(&self, key: ProcessKey) -> Option<&Safe> {
         let line = self.lines.get(&key)?;
-        Some(line.shown.get_or_init(|| command_line(&line.process, &self.redactor)))
+        Some(
+            line.shown
+                .get_or_init(|| command_line(&line.process, &self.redactor)),
+        )
     }
 
     fn folded(&self, key: ProcessKey) -> Option<&str> {
@@ -108,7 +118,11 @@ pub fn command_line(process: &Process, redactor: &Redactor) -> Safe {
             shell::line(&redactor.argv(&elements), LINE_CHARS)
         }
         Reading::Value(_) => {
-            let end = if process.is_zombie() { "] (exited, command line gone)" } else { "]" };
+            let end = if process.is_zombie() {
+                "] (exited, command line gone)"
+            } else {
+                "]"
+            };
             let mut text = Safe::literal("[");
             text.push(&comm());
             text.push_literal(end);
@@ -166,9 +180,11 @@ impl<'a> Shown<'a> {
     /// Returns the short name of a process: its program, or its title's first word.
     pub fn name(&self, process: &Process) -> Safe {
         let comm = process.comm.as_bytes();
-        let program = process.args().first().map(|first| first.basename()).filter(|name| {
-            !name.is_empty() && !name.contains(&b' ') && name.len() <= 64
-        });
+        let program = process
+            .args()
+            .first()
+            .map(|first| first.basename())
+            .filter(|name| !name.is_empty() && !name.contains(&b' ') && name.len() <= 64);
         Safe::from_bytes(program.unwrap_or(comm))
     }
 

@@ -93,13 +93,19 @@ fn by_parent(shown: Shown<'_>, include: &BTreeSet<Pid>) -> Tree {
     for root in roots.into_iter().chain(include.iter().copied()) {
         let mut waiting: Vec<(Option<usize>, Pid)> = vec![(None, root)];
         while let Some((parent, pid)) = waiting.pop() {
-            let Some(process) = shown.by_pid(pid) else { continue };
+            let Some(process) = shown.by_pid(pid) else {
+                continue;
+            };
             if !done.insert(pid) {
                 continue;
             }
             let at = tree.add(parent, row(shown, process));
             let children = shown.index.children(pid).iter().rev();
-            waiting.extend(children.filter(|child| include.contains(child)).map(|child| (Some(at), *child)));
+            waiting.extend(
+                children
+                    .filter(|child| include.contains(child))
+                    .map(|child| (Some(at), *child)),
+            );
         }
     }
     tree
@@ -120,7 +126,14 @@ fn row(shown: Shown<'_>, process: &Process) -> Node {
         node.open = true;
         return node;
     }
-    let part = shown.world.judged.roles.get(&key).into_iter().flatten().find(|part| part.role != Role::Client);
+    let part = shown
+        .world
+        .judged
+        .roles
+        .get(&key)
+        .into_iter()
+        .flatten()
+        .find(|part| part.role != Role::Client);
     if let Some(part) = part
         && let Some(instance) = shown.instance(part.instance)
     {

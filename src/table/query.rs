@@ -32,13 +32,24 @@ pub struct Query {
 impl Query {
     /// Reads a filter. A word with an unknown key is text.
     pub fn parse(text: &str) -> Self {
-        Self { terms: text.split_whitespace().map(|word| term(&word.to_lowercase(), word)).collect() }
+        Self {
+            terms: text
+                .split_whitespace()
+                .map(|word| term(&word.to_lowercase(), word))
+                .collect(),
+        }
     }
 
     /// Reads text that is searched as it is, blanks included.
     pub fn text(text: &str) -> Self {
         let text = text.trim().to_lowercase();
-        Self { terms: if text.is_empty() { Vec::new() } else { vec![Term::Text(text)] } }
+        Self {
+            terms: if text.is_empty() {
+                Vec::new()
+            } else {
+                vec![Term::Text(text)]
+            },
+        }
     }
 
     /// Returns the terms.
@@ -71,7 +82,9 @@ impl Query {
         match &node.id {
             RowId::Owner(_) | RowId::Kind(..) => {
                 let name = cells::name(shown, node).as_str().to_lowercase();
-                self.terms.iter().all(|term| matches!(term, Term::Text(text) if name.contains(text.as_str())))
+                self.terms
+                    .iter()
+                    .all(|term| matches!(term, Term::Text(text) if name.contains(text.as_str())))
             }
             RowId::Instance(_) | RowId::Process(_) => self.matches(shown, node),
         }
@@ -79,7 +92,9 @@ impl Query {
 }
 
 fn term(word: &str, exact: &str) -> Term {
-    let Some((key, value)) = word.split_once(':') else { return Term::Text(word.to_owned()) };
+    let Some((key, value)) = word.split_once(':') else {
+        return Term::Text(word.to_owned());
+    };
     match (key, value.parse::<u32>()) {
         ("finding", _) => Term::Finding(value.to_owned()),
         ("user", _) => Term::User(exact[key.len() + 1..].to_owned()),
@@ -93,9 +108,9 @@ fn instance_has(shown: Shown<'_>, instance: &Instance, term: &Term) -> bool {
     let mut members = instance.members().map(|(key, _)| key);
     match term {
         Term::Finding(word) => instance.finding.word().starts_with(word.as_str()),
-        Term::User(user) => {
-            shown.process(instance.lead_process()).is_some_and(|process| is_user(process, user))
-        }
+        Term::User(user) => shown
+            .process(instance.lead_process())
+            .is_some_and(|process| is_user(process, user)),
         Term::Pid(pid) => {
             let client = instance.client.as_ref().map(|client| client.process.pid);
             let owner = super::row::owner_pid(&instance.owner);
@@ -107,7 +122,10 @@ fn instance_has(shown: Shown<'_>, instance: &Instance, term: &Term) -> bool {
             instance.name.lossy().to_lowercase().contains(text)
                 || instance.finding.word().contains(text.as_str())
                 || members.any(|key| has_text(shown, key, text))
-                || instance.client.as_ref().is_some_and(|one| one.name.lossy().to_lowercase().contains(text))
+                || instance
+                    .client
+                    .as_ref()
+                    .is_some_and(|one| one.name.lossy().to_lowercase().contains(text))
                 || owner_has(shown, &instance.owner, text)
         }
     }
@@ -125,28 +143,46 @@ fn process_has(shown: Shown<'_>, process: &Process, term: &Term) -> bool {
 
 fn is_user(process: &Process, user: &str) -> bool {
     processes::user_is(process, user)
-        || process.user.value().is_some_and(|name| name.lossy().starts_with(user) && !user.is_empty())
+        || process
+            .user
+            .value()
+            .is_some_and(|name| name.lossy().starts_with(user) && !user.is_empty())
 }
 
 fn has_session(shown: Shown<'_>, key: ProcessKey, id: &str) -> bool {
     let environment = shown.process(key).and_then(|process| process.environment.value());
     environment.is_some_and(|environment| {
-        environment.identifiers.values().any(|value| value.lossy().to_lowercase().contains(id))
+        environment
+            .identifiers
+            .values()
+            .any(|value| value.lossy().to_lowercase().contains(id))
     })
 }
 
 fn has_text(shown: Shown<'_>, key: ProcessKey, text: &str) -> bool {
-    let Some(process) = shown.process(key) else { return false };
+    let Some(process) = shown.process(key) else {
+        return false;
+    };
     shown.folded_line(key).contains(text)
         || process.comm.lossy().to_lowercase().contains(text)
-        || process.cwd.value().is_some_and(|cwd| cwd.lossy().to_lowercase().contains(text))
+        || process
+            .cwd
+            .value()
+            .is_some_and(|cwd| cwd.lossy().to_lowercase().contains(text))
 }
 
 fn owner_has(shown: Shown<'_>, owner: &OwnerKey, text: &str) -> bool {
     match owner {
         OwnerKey::Adopter(key) | OwnerKey::Process(key) => {
-            shown.process(*key).is_some_and(|process| process.comm.lossy().to_lowercase().contains(text))
-                || shown.world.judged.clients.get(key).is_some_and(|one| one.name.to_lowercase().contains(text))
+            shown
+                .process(*key)
+                .is_some_and(|process| process.comm.lossy().to_lowercase().contains(text))
+                || shown
+                    .world
+                    .judged
+                    .clients
+                    .get(key)
+                    .is_some_and(|one| one.name.to_lowercase().contains(text))
         }
         OwnerKey::User(_) => false,
     }
@@ -175,7 +211,10 @@ mod tests {
 
     #[test]
     fn a_search_keeps_its_blanks() {
-        assert_eq!(Query::text(" -m MCP_git ").terms(), [Term::Text("-m mcp_git".to_owned())]);
+        assert_eq!(
+            Query::text(" -m MCP_git ").terms(),
+            [Term::Text("-m mcp_git".to_owned())]
+        );
         assert!(Query::text("  ").is_empty());
     }
 }

@@ -56,7 +56,10 @@ impl Reach {
 
     /// Returns what is known of an instance that nobody looked at.
     pub fn not_read() -> Self {
-        Self { unread: 1, ..Self::default() }
+        Self {
+            unread: 1,
+            ..Self::default()
+        }
     }
 
     /// Returns the number of leads.
@@ -85,7 +88,11 @@ impl Reach {
         if self.unread > 0 {
             parts.push("?".to_owned());
         }
-        if parts.is_empty() { "none seen".to_owned() } else { parts.join(" ") }
+        if parts.is_empty() {
+            "none seen".to_owned()
+        } else {
+            parts.join(" ")
+        }
     }
 
     fn add(&mut self, other: &Self) {
@@ -142,7 +149,9 @@ impl Figures {
         };
         figures.findings[position(instance.finding)] = 1;
         for (key, _) in instance.members() {
-            let Some(process) = world.sample.get(key) else { continue };
+            let Some(process) = world.sample.get(key) else {
+                continue;
+            };
             figures.cpu_permille = sum(figures.cpu_permille, process.cpu_permille);
             figures.rss_bytes = Some(figures.rss_bytes.unwrap_or(0).saturating_add(process.rss_bytes));
         }
@@ -183,7 +192,11 @@ impl Figures {
 
     /// Returns how many instances are in trouble.
     pub fn trouble(&self) -> u32 {
-        Finding::ALL.into_iter().filter(|finding| finding.is_trouble()).map(|finding| self.count(finding)).sum()
+        Finding::ALL
+            .into_iter()
+            .filter(|finding| finding.is_trouble())
+            .map(|finding| self.count(finding))
+            .sum()
     }
 }
 
@@ -222,7 +235,16 @@ pub struct Node {
 impl Node {
     /// Returns a node without a place.
     pub fn new(id: RowId, figures: Figures) -> Self {
-        Self { id, parent: None, depth: 0, children: Vec::new(), figures, open: false, instance: None, role: None }
+        Self {
+            id,
+            parent: None,
+            depth: 0,
+            children: Vec::new(),
+            figures,
+            open: false,
+            instance: None,
+            role: None,
+        }
     }
 
     /// Returns whether it is the row of an instance in trouble.

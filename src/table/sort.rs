@@ -36,11 +36,20 @@ impl Sort {
     #[must_use]
     pub fn step(self, forward: bool) -> Self {
         let order: Vec<Option<ColumnId>> = std::iter::once(None)
-            .chain(COLUMNS.iter().map(|column| column.id).filter(|id| SORTABLE.contains(id)).map(Some))
+            .chain(
+                COLUMNS
+                    .iter()
+                    .map(|column| column.id)
+                    .filter(|id| SORTABLE.contains(id))
+                    .map(Some),
+            )
             .collect();
         let at = order.iter().position(|one| *one == self.column).unwrap_or(0);
         let step = if forward { 1 } else { order.len() - 1 };
-        Self { column: order[(at + step) % order.len()], inverted: false }
+        Self {
+            column: order[(at + step) % order.len()],
+            inverted: false,
+        }
     }
 
     /// Returns the order as the screen names it.
@@ -58,18 +67,33 @@ pub(super) fn order(shown: Shown<'_>, nodes: &[Node], rows: &mut [usize], sort: 
     match sort.column {
         None => rows.sort_by_cached_key(|at| {
             let node = &nodes[*at];
-            (owner_class(shown, node), trouble_rank(node), node.figures.start, pid(shown, node), node.id.clone())
+            (
+                owner_class(shown, node),
+                trouble_rank(node),
+                node.figures.start,
+                pid(shown, node),
+                node.id.clone(),
+            )
         }),
         Some(ColumnId::Name) => {
             rows.sort_by_cached_key(|at| (cells::name(shown, &nodes[*at]).as_str().to_lowercase(), *at));
         }
         Some(ColumnId::User) => {
-            rows.sort_by_cached_key(|at| (cells::cell(shown, &nodes[*at], ColumnId::User), tie(shown, &nodes[*at])));
+            rows.sort_by_cached_key(|at| {
+                (
+                    cells::cell(shown, &nodes[*at], ColumnId::User),
+                    tie(shown, &nodes[*at]),
+                )
+            });
         }
         Some(id) => rows.sort_by(|a, b| {
             let (a, b) = (&nodes[*a], &nodes[*b]);
             let order = number(shown, a, id).cmp(&number(shown, b, id));
-            let order = if id.column().biggest_first { order.reverse() } else { order };
+            let order = if id.column().biggest_first {
+                order.reverse()
+            } else {
+                order
+            };
             order.then_with(|| tie(shown, a).cmp(&tie(shown, b)))
         }),
     }
@@ -109,7 +133,9 @@ fn pid(shown: Shown<'_>, node: &Node) -> Option<Pid> {
 pub(super) fn key(shown: Shown<'_>, node: &Node) -> Option<ProcessKey> {
     match &node.id {
         RowId::Owner(OwnerKey::Adopter(key) | OwnerKey::Process(key)) | RowId::Process(key) => Some(*key),
-        RowId::Instance(id) => shown.instance(*id).map(crate::model::instance::Instance::lead_process),
+        RowId::Instance(id) => shown
+            .instance(*id)
+            .map(crate::model::instance::Instance::lead_process),
         RowId::Owner(OwnerKey::User(_)) | RowId::Kind(..) => None,
     }
 }

@@ -122,7 +122,9 @@ impl Tree {
 
     /// Returns the rows that a row hangs from, nearest first.
     pub fn ancestors(&self, at: usize) -> impl Iterator<Item = usize> + '_ {
-        std::iter::successors(self.nodes.get(at).and_then(|node| node.parent), |at| self.nodes[*at].parent)
+        std::iter::successors(self.nodes.get(at).and_then(|node| node.parent), |at| {
+            self.nodes[*at].parent
+        })
     }
 
     /// Returns for each row whether it matches or holds a row that does; a row below a matching
@@ -169,7 +171,11 @@ impl Tree {
             if self.nodes[at].children.len() > 1 {
                 let mut children = std::mem::take(&mut self.nodes[at].children);
                 // Members of one instance stay in the order in which they started each other.
-                let by = if self.nodes[at].instance.is_some() { Sort::default() } else { by };
+                let by = if self.nodes[at].instance.is_some() {
+                    Sort::default()
+                } else {
+                    by
+                };
                 sort::order(shown, &self.nodes, &mut children, by);
                 self.nodes[at].children = children;
             }
@@ -181,7 +187,9 @@ fn chosen<'a>(shown: Shown<'a>, plan: &Plan) -> impl Iterator<Item = &'a Instanc
     let user = plan.user.clone();
     shown.world.judged.instances.iter().filter(move |instance| {
         user.as_deref().is_none_or(|user| {
-            shown.process(instance.lead_process()).is_some_and(|process| processes::user_is(process, user))
+            shown
+                .process(instance.lead_process())
+                .is_some_and(|process| processes::user_is(process, user))
         })
     })
 }
@@ -203,7 +211,11 @@ fn owners(shown: Shown<'_>, plan: &Plan) -> Tree {
         node.open = node.figures.trouble() > 0;
         let top = tree.add(None, node);
         for (name, instances) in kinds {
-            let parent = if instances.len() > 1 { kind(shown, &mut tree, top, owner, name, &instances) } else { top };
+            let parent = if instances.len() > 1 {
+                kind(shown, &mut tree, top, owner, name, &instances)
+            } else {
+                top
+            };
             for instance in instances {
                 add_instance(shown, &mut tree, Some(parent), instance);
             }
@@ -250,13 +262,18 @@ fn instances(shown: Shown<'_>, plan: &Plan) -> Tree {
 /// Adds the row of an instance with its members below: all of them by parent where launchers stay
 /// in between, else the helpers alone, since the row stands for the server itself.
 fn add_instance(shown: Shown<'_>, tree: &mut Tree, parent: Option<usize>, instance: &Instance) {
-    let mut node = Node::new(RowId::Instance(instance.id), Figures::of_instance(shown.world, instance));
+    let mut node = Node::new(
+        RowId::Instance(instance.id),
+        Figures::of_instance(shown.world, instance),
+    );
     node.instance = Some(instance.id);
     node.open = instance.finding.is_trouble();
     let top = tree.add(parent, node);
     let all = !instance.launchers.is_empty() && instance.server.is_some();
-    let members: BTreeMap<ProcessKey, Role> =
-        instance.members().filter(|(key, _)| all || *key != instance.lead_process()).collect();
+    let members: BTreeMap<ProcessKey, Role> = instance
+        .members()
+        .filter(|(key, _)| all || *key != instance.lead_process())
+        .collect();
     let mut placed: HashMap<Pid, usize> = HashMap::new();
     let mut left: Vec<(ProcessKey, Role)> = members.iter().map(|(key, role)| (*key, *role)).collect();
     let pids: HashSet<Pid> = left.iter().map(|(key, _)| key.pid).collect();
@@ -274,7 +291,10 @@ fn add_instance(shown: Shown<'_>, tree: &mut Tree, parent: Option<usize>, instan
         for (key, role) in &ready {
             let above = shown.process(*key).and_then(|process| process.ppid);
             let parent = above.and_then(|above| placed.get(&above).copied()).unwrap_or(top);
-            placed.insert(key.pid, tree.add(Some(parent), member(shown, instance, *key, *role)));
+            placed.insert(
+                key.pid,
+                tree.add(Some(parent), member(shown, instance, *key, *role)),
+            );
         }
         left.retain(|one| !ready.contains(one));
     }
@@ -282,8 +302,10 @@ fn add_instance(shown: Shown<'_>, tree: &mut Tree, parent: Option<usize>, instan
 
 /// Returns the row of a member.
 pub(super) fn member(shown: Shown<'_>, instance: &Instance, key: ProcessKey, role: Role) -> Node {
-    let mut figures =
-        shown.process(key).map(|process| Figures::of_process(shown.world, process)).unwrap_or_default();
+    let mut figures = shown
+        .process(key)
+        .map(|process| Figures::of_process(shown.world, process))
+        .unwrap_or_default();
     figures.reach = match &instance.reach {
         Some(leads) => Some(Reach::of(leads.iter().filter(|lead| lead.pid == key.pid))),
         None => Some(Reach::not_read()),

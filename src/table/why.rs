@@ -11,7 +11,9 @@ use crate::text::Safe;
 pub fn of_instance(shown: Shown<'_>, instance: &Instance) -> Safe {
     let stdin = instance.stdio.as_ref().and_then(|stdio| stdio.stdin.as_ref());
     match instance.finding {
-        Finding::Severed => stdin.map_or_else(|| first_fact(shown, instance), |end| Safe::literal(severed(end))),
+        Finding::Severed => {
+            stdin.map_or_else(|| first_fact(shown, instance), |end| Safe::literal(severed(end)))
+        }
         Finding::Held => stdin
             .and_then(|end| holder(shown, end))
             .map_or_else(|| first_fact(shown, instance), |holder| join("by", &holder)),
@@ -32,8 +34,14 @@ pub fn of_instance(shown: Shown<'_>, instance: &Instance) -> Safe {
             _ => first_fact(shown, instance),
         },
         Finding::Network => {
-            let listens = instance.network.as_ref().and_then(|network| network.listens.first());
-            listens.map_or_else(|| first_fact(shown, instance), |listens| join("on", &shown.safe_text(listens)))
+            let listens = instance
+                .network
+                .as_ref()
+                .and_then(|network| network.listens.first());
+            listens.map_or_else(
+                || first_fact(shown, instance),
+                |listens| join("on", &shown.safe_text(listens)),
+            )
         }
         Finding::Attached => attached(shown, instance),
     }
@@ -45,7 +53,14 @@ fn attached(shown: Shown<'_>, instance: &Instance) -> Safe {
             || Safe::from_text(&via.instance.to_string()),
             |proxy| shown.safe_bytes(proxy.name.as_bytes()),
         );
-        return Safe::join([Safe::literal("via"), name, Safe::literal(super::cells::finding_word(via.finding))], " ");
+        return Safe::join(
+            [
+                Safe::literal("via"),
+                name,
+                Safe::literal(super::cells::finding_word(via.finding)),
+            ],
+            " ",
+        );
     }
     if instance.older_twin {
         return Safe::literal("older twin");
@@ -62,7 +77,9 @@ pub fn of_member(shown: Shown<'_>, node: &Node, process: &Process) -> Safe {
         .instance
         .and_then(|id| shown.instance(id))
         .and_then(|instance| shown.process(instance.lead_process()));
-    let Some(server) = server.filter(|server| server.key != process.key) else { return Safe::default() };
+    let Some(server) = server.filter(|server| server.key != process.key) else {
+        return Safe::default();
+    };
     if process.is_zombie() {
         Safe::literal("exited")
     } else if process.sid.is_some() && process.sid != server.sid {
@@ -147,13 +164,17 @@ fn holder(shown: Shown<'_>, end: &End) -> Option<Safe> {
 }
 
 fn pid_and_name(shown: Shown<'_>, pid: crate::model::identity::Pid) -> Safe {
-    let name = shown.by_pid(pid).map_or(Safe::literal("(gone)"), |process| shown.name(process));
+    let name = shown
+        .by_pid(pid)
+        .map_or(Safe::literal("(gone)"), |process| shown.name(process));
     Safe::join([Safe::from_text(&pid.to_string()), name], " ")
 }
 
 fn first_fact(shown: Shown<'_>, instance: &Instance) -> Safe {
     let strong = instance.facts.iter().find(|fact| fact.weight == Weight::Strong);
-    strong.or(instance.facts.first()).map_or_else(Safe::default, |fact| shown.safe_text(&fact.text))
+    strong
+        .or(instance.facts.first())
+        .map_or_else(Safe::default, |fact| shown.safe_text(&fact.text))
 }
 
 fn join(word: &'static str, rest: &Safe) -> Safe {
