@@ -57,10 +57,17 @@ impl Catalog {
             what,
         };
         let Some(definition) = self.clients.files.get(index) else {
-            return Err(error(0, "(file)", format!("there is no file definition {index} in the catalogue")));
+            return Err(error(
+                0,
+                "(file)",
+                format!("there is no file definition {index} in the catalogue"),
+            ));
         };
         let text = std::str::from_utf8(bytes).map_err(|bad| {
-            let line = 1 + bytes[..bad.valid_up_to()].iter().filter(|byte| **byte == b'\n').count();
+            let line = 1 + bytes[..bad.valid_up_to()]
+                .iter()
+                .filter(|byte| **byte == b'\n')
+                .count();
             error(line, "(file)", "it is not UTF-8".to_owned())
         })?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -83,7 +90,12 @@ impl Catalog {
     }
 
     /// Returns the entries that the first fitting pointer finds.
-    pub(super) fn servers(&self, pointers: &[String], value: &Value, origin: Origin<'_>) -> Vec<ConfiguredServer> {
+    pub(super) fn servers(
+        &self,
+        pointers: &[String],
+        value: &Value,
+        origin: Origin<'_>,
+    ) -> Vec<ConfiguredServer> {
         for pointer in pointers {
             let mut found = Vec::new();
             let keys: Vec<&str> = pointer.split('/').skip(1).collect();
@@ -122,11 +134,18 @@ pub(super) fn parse(format: Format, text: &str) -> Result<Value, (usize, String)
         Format::Json => parse_json(text),
         Format::Toml => toml::from_str::<Value>(text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
-            let line = 1 + text.as_bytes().iter().take(at).filter(|byte| **byte == b'\n').count();
+            let line = 1 + text
+                .as_bytes()
+                .iter()
+                .take(at)
+                .filter(|byte| **byte == b'\n')
+                .count();
             (line, one_line(error.message()))
         }),
         Format::Yaml => serde_saphyr::from_str::<Value>(text).map_err(|error| {
-            let line = error.location().and_then(|location| usize::try_from(location.line()).ok());
+            let line = error
+                .location()
+                .and_then(|location| usize::try_from(location.line()).ok());
             (line.unwrap_or(0), one_line(&error.to_string()))
         }),
     }
@@ -155,7 +174,11 @@ fn parse_json(text: &str) -> Result<Value, (usize, String)> {
 /// A parser's message, without the part of the text it quotes: that may be a secret.
 fn one_line(message: &str) -> String {
     let line = message.lines().next().unwrap_or("").trim();
-    line.split(['`', '"']).next().unwrap_or(line).trim_end_matches([' ', ':', ',']).to_owned()
+    line.split(['`', '"'])
+        .next()
+        .unwrap_or(line)
+        .trim_end_matches([' ', ':', ','])
+        .to_owned()
 }
 
 /// Returns the line where brackets nest too deeply for a recursive parser; strings and comments
@@ -172,7 +195,7 @@ fn too_deep(text: &str) -> Option<usize> {
                 }
             }
             (b'/', Some(b'/')) => at += text[at..].find('\n').unwrap_or(text.len()),
-            (b'/', Some(b'*')) => at += text[at..].find("*/").unwrap_or(text.len()),
+            (b'/', Some(b'*')) => at += text[at + 2..].find("*/").map_or(text.len(), |end| end + 3),
             (b'{' | b'[', _) => depth += 1,
             (b'}' | b']', _) => depth = depth.saturating_sub(1),
             _ => {}
@@ -186,7 +209,12 @@ fn too_deep(text: &str) -> Option<usize> {
 }
 
 /// Goes along a pointer; hands over what each `*` stood for, and the value.
-fn walk<'v>(value: &'v Value, keys: &[&str], stars: &mut Vec<String>, found: &mut impl FnMut(&[String], &'v Value)) {
+fn walk<'v>(
+    value: &'v Value,
+    keys: &[&str],
+    stars: &mut Vec<String>,
+    found: &mut impl FnMut(&[String], &'v Value),
+) {
     let Some((key, rest)) = keys.split_first() else {
         found(stars, value);
         return;

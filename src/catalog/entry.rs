@@ -25,7 +25,12 @@ type Argv = (String, Vec<String>);
 
 /// Reads an entry; `None` where it starts no process. `stars` are the keys on the way: the last
 /// is the server's name, one before it a project's directory.
-pub(super) fn read(catalog: &Catalog, stars: &[String], value: &Value, origin: Origin<'_>) -> Option<ConfiguredServer> {
+pub(super) fn read(
+    catalog: &Catalog,
+    stars: &[String],
+    value: &Value,
+    origin: Origin<'_>,
+) -> Option<ConfiguredServer> {
     let outer = value.as_object()?;
     // Cline and Continue's older form nest what starts it.
     let map = match outer.get("transport") {
@@ -43,7 +48,11 @@ pub(super) fn read(catalog: &Catalog, stars: &[String], value: &Value, origin: O
         (Some(name), None) => name,
         (None, None) => "",
     };
-    let project_key = stars.len().checked_sub(2).and_then(|at| stars.get(at)).filter(|key| key.starts_with('/'));
+    let project_key = stars
+        .len()
+        .checked_sub(2)
+        .and_then(|at| stars.get(at))
+        .filter(|key| key.starts_with('/'));
     let env = names
         .into_iter()
         .map(|(name, value)| {
@@ -58,10 +67,14 @@ pub(super) fn read(catalog: &Catalog, stars: &[String], value: &Value, origin: O
         scope: origin.scope.to_owned(),
         name: name.into(),
         home: origin.home.clone(),
-        project: project_key.map(|key| key.as_str().into()).or_else(|| origin.project.cloned()),
+        project: project_key
+            .map(|key| key.as_str().into())
+            .or_else(|| origin.project.cloned()),
         command,
         args,
-        cwd: ["cwd", "working_directory", "workingDirectory"].iter().find_map(|key| text(map.get(*key)?)),
+        cwd: ["cwd", "working_directory", "workingDirectory"]
+            .iter()
+            .find_map(|key| text(map.get(*key)?)),
         env,
         disabled: is_disabled(outer),
         guess: origin.guess,
@@ -70,7 +83,9 @@ pub(super) fn read(catalog: &Catalog, stars: &[String], value: &Value, origin: O
 
 /// Names the one server of a bundle's manifest.
 pub(super) fn name_by_manifest(found: &mut [ConfiguredServer], manifest: &Value) {
-    let name = ["name", "display_name", "id"].iter().find_map(|key| manifest.get(*key)?.as_str());
+    let name = ["name", "display_name", "id"]
+        .iter()
+        .find_map(|key| manifest.get(*key)?.as_str());
     if let Some(name) = name {
         for server in found.iter_mut().filter(|server| server.name.is_empty()) {
             server.name = name.into();
@@ -119,11 +134,17 @@ fn env_names(map: &Map<String, Value>) -> BTreeMap<String, String> {
     for key in ["env", "environment", "envs"] {
         match map.get(key).or_else(|| map.get("command")?.get(key)) {
             Some(Value::Object(env)) => {
-                names.extend(env.iter().map(|(name, value)| (name.clone(), text(value).unwrap_or_default())));
+                names.extend(
+                    env.iter()
+                        .map(|(name, value)| (name.clone(), text(value).unwrap_or_default())),
+                );
             }
             Some(Value::Array(all)) => {
                 for one in all {
-                    let pair = (one.get("name").and_then(Value::as_str), one.get("value").and_then(text));
+                    let pair = (
+                        one.get("name").and_then(Value::as_str),
+                        one.get("value").and_then(text),
+                    );
                     if let (Some(name), value) = pair {
                         names.insert(name.to_owned(), value.unwrap_or_default());
                     }

@@ -47,12 +47,18 @@ impl Catalog {
             (Takes::JsonOrAtFile, None) => return None,
             _ => bytes,
         };
-        (!path.is_empty()).then(|| ArgvConfig::File { path: path.into(), index: option.file })
+        (!path.is_empty()).then(|| ArgvConfig::File {
+            path: path.into(),
+            index: option.file,
+        })
     }
 
     fn inline(&self, option: &ClientOption, value: &Value) -> Vec<ConfiguredServer> {
         let client = &self.clients.clients[option.client];
-        let shown = format!("(command line, {})", option.spec.options.first().map_or("", String::as_str));
+        let shown = format!(
+            "(command line, {})",
+            option.spec.options.first().map_or("", String::as_str)
+        );
         let origin = Origin {
             client: &client.id,
             client_name: &client.name,
@@ -69,11 +75,17 @@ impl Catalog {
     fn assignments(&self, option: &ClientOption, values: &[OsBytes]) -> Option<ArgvConfig> {
         let mut root = Value::Object(Map::new());
         for value in values {
-            let Some((path, text)) = value.as_str().and_then(|value| value.split_once('=')) else { continue };
+            let Some((path, text)) = value.as_str().and_then(|value| value.split_once('=')) else {
+                continue;
+            };
             // The right side is TOML; what is not, is a string.
             let parsed = toml::from_str::<Map<String, Value>>(&format!("x = {text}"));
             let parsed = parsed.ok().and_then(|mut table| table.remove("x"));
-            set(&mut root, &dotted(path.trim()), parsed.unwrap_or_else(|| Value::String(text.to_owned())));
+            set(
+                &mut root,
+                &dotted(path.trim()),
+                parsed.unwrap_or_else(|| Value::String(text.to_owned())),
+            );
         }
         let servers = self.inline(option, &root);
         (!servers.is_empty()).then_some(ArgvConfig::Inline(servers))

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::Catalog;
+use super::leaf::Kind;
 use super::load::{RuleRole, ShapeKind};
 use super::names::{self, Grade};
 use super::rules::{Command, Rule};
@@ -19,20 +20,20 @@ const LAYERS: u8 = 8;
 
 /// What is known of the layers around a command.
 #[derive(Clone, Copy, Debug, Default)]
-struct Outer {
+pub(super) struct Outer {
     depth: u8,
     /// A runner, container, wrapper or remote login is around it.
-    launched: bool,
+    pub(super) launched: bool,
     /// A package runner or container is around it, or it lies where installed tools lie.
-    installed: bool,
+    pub(super) installed: bool,
     /// An interpreter's script is looked at.
-    script: bool,
+    pub(super) script: bool,
     joined: bool,
 }
 
 /// The answer on one command.
 #[derive(Debug)]
-enum Answer {
+pub(super) enum Answer {
     Mcp {
         role: Role,
         confidence: Confidence,
@@ -53,7 +54,7 @@ enum Answer {
 }
 
 impl Answer {
-    fn nothing(because: impl Into<String>) -> Self {
+    pub(super) fn nothing(because: impl Into<String>) -> Self {
         Self::Nothing {
             because: because.into(),
             undecided: false,
@@ -63,39 +64,6 @@ impl Answer {
     fn is_mcp(&self) -> bool {
         matches!(self, Self::Mcp { .. })
     }
-}
-
-/// What kind of thing an identifier names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Program,
-    Script,
-    Module,
-    Package,
-    Image,
-    Target,
-}
-
-impl Kind {
-    fn word(self) -> &'static str {
-        match self {
-            Self::Program => "program",
-            Self::Script => "script",
-            Self::Module => "module",
-            Self::Package => "package",
-            Self::Image => "image",
-            Self::Target => "build target",
-        }
-    }
-}
-
-/// An identifier with where it comes from.
-#[derive(Clone, Debug)]
-struct Candidate<'w> {
-    identifier: &'w str,
-    /// It is the name of a directory above the file, which is less than the file's own.
-    directory: bool,
-    installed: bool,
 }
 
 impl Catalog {
@@ -200,8 +168,8 @@ impl Catalog {
     }
 }
 
-struct Judge<'c> {
-    catalog: &'c Catalog,
+pub(super) struct Judge<'c> {
+    pub(super) catalog: &'c Catalog,
     steps: u8,
     near: Vec<NearMiss>,
 }
@@ -244,7 +212,7 @@ impl Judge<'_> {
             return Answer::nothing("it is nested too deeply to be looked into");
         }
         self.steps -= 1;
-        let first = first.clone();
+        let first = forward(first.clone());
         let head = program(&first).to_owned();
         let plain = unversioned(&head);
         let all = [head.as_str(), plain];
@@ -396,6 +364,8 @@ impl Judge<'_> {
                 },
             );
         }
+        let script = forward(Cow::Borrowed(script));
+        let script = script.as_ref();
         if let Some(tool) = self.catalog.tool_of(script) {
             let words: Vec<Word<'_>> = std::iter::once(Cow::Owned(tool.to_owned()))
                 .chain(rest.iter().cloned())
@@ -476,8 +446,9 @@ impl Judge<'_> {
         } else if self.catalog.names.is_generic(stem) {
             found.extend(self.catalog.names.telling_directory(script));
         }
-        // A directory or package `mcp` is not the command `mcp`.
-        found.retain(|name| *name == stem || !matches!(*name, "mcp" | "fastmcp"));
+        // A directory, a package or a source file `mcp` is not the command `mcp`.
+        let command = !names::has_source_ending(script);
+        found.retain(|name| (command && *name == stem) || !matches!(*name, "mcp" | "fastmcp"));
         found
     }
 
@@ -488,22 +459,21 @@ impl Judge<'_> {
         if self.catalog.names.is_chore(stem) || grade.is_none_or(|grade| grade < Grade::Medium) {
             return Answer::nothing("a shell script; what it does its name does not say");
         }
-        let answer = self.leaf(Kind::Script, &[script], &[], outer);
-        match answer {
-            Answer::Mcp {
-                rule,
-                name,
-                because,
-                proxy,
-                ..
-            } => Answer::Mcp {
-                role: Role::Launcher,
-                confidence: Confidence::Likely,
-                rule,
-                name,
-                because,
-                proxy,
-            },
+        match self.leaf(Kind::Script, &[script], &[], outer) {
+            Answer::Mcp { rule, because, .. } => {
+                let verb = ["start-", "run-", "launch-", "serve-"]
+                    .iter()
+                    .find_map(|verb| stem.strip_prefix(verb));
+                let short = verb.map(|rest| self.catalog.names.short(rest));
+                Answer::Mcp {
+                    role: Role::Launcher,
+                    confidence: Confidence::Likely,
+                    rule,
+                    name: Some(short.unwrap_or_else(|| self.catalog.names.short(stem))),
+                    because,
+                    proxy: false,
+                }
+            }
             other => other,
         }
     }
@@ -572,7 +542,7 @@ impl Judge<'_> {
         })
     }
 
-    fn near(&mut self, rule: &str, why: String) {
+    pub(super) fn near(&mut self, rule: &str, why: String) {
         if self.near.len() < 8 && !self.near.iter().any(|miss| miss.rule == rule) {
             self.near.push(NearMiss {
                 rule: rule.to_owned(),
@@ -580,306 +550,13 @@ impl Judge<'_> {
             });
         }
     }
-
-    /// The end of the layers: one thing with a name.
-    fn leaf(&mut self, kind: Kind, identifiers: &[&str], arguments: &[Word<'_>], outer: Outer) -> Answer {
-        let candidates: Vec<Candidate<'_>> = identifiers
-            .iter()
-            .flat_map(|identifier| self.candidates(kind, identifier, outer))
-            .collect();
-        let mut best: Option<(Confidence, Grade, &Candidate<'_>)> = None;
-        for candidate in &candidates {
-            let Some(grade) = self.catalog.names.grade(candidate.identifier) else {
-                continue;
-            };
-            let Some(confidence) = self.weigh(kind, candidate, grade, outer) else {
-                continue;
-            };
-            if best.is_none_or(|(known, ..)| confidence > known) {
-                best = Some((confidence, grade, candidate));
-            }
-        }
-        if let Some((confidence, _, candidate)) = best {
-            return self.named(kind, candidate, confidence, outer);
-        }
-        if let Some(answer) = self.by_words(kind, identifiers, &candidates, arguments, outer) {
-            return answer;
-        }
-        self.unnamed(kind, identifiers, &candidates, outer)
-    }
-
-    fn candidates<'w>(&self, kind: Kind, identifier: &'w str, outer: Outer) -> Vec<Candidate<'w>> {
-        let names = &self.catalog.names;
-        let plain = |identifier, directory, installed| Candidate {
-            identifier,
-            directory,
-            installed,
-        };
-        if matches!(kind, Kind::Package | Kind::Image | Kind::Module) {
-            return vec![plain(identifier, false, outer.installed)];
-        }
-        let installed = outer.installed || is_installed(identifier);
-        let stem = if kind == Kind::Script {
-            names::stem(identifier)
-        } else {
-            names::stem(program(identifier))
-        };
-        let mut found = Vec::new();
-        match names::node_package(identifier) {
-            Some((bin, true)) => return vec![plain(bin, false, true)],
-            Some((package, false)) => {
-                let own = !names.is_generic(stem);
-                if own {
-                    found.push(plain(stem, false, installed));
-                }
-                found.push(plain(package, own, installed));
-                return found;
-            }
-            None => {}
-        }
-        found.push(plain(stem, false, installed));
-        if names.is_generic(stem) || (kind == Kind::Script && stem == "mcp") {
-            if let Some(directory) = names.telling_directory(identifier) {
-                found.push(plain(directory, true, false));
-            }
-        }
-        found
-    }
-
-    /// Returns how sure a name makes it, or `None` with a near miss.
-    fn weigh(
-        &mut self,
-        kind: Kind,
-        candidate: &Candidate<'_>,
-        grade: Grade,
-        outer: Outer,
-    ) -> Option<Confidence> {
-        let identifier = candidate.identifier;
-        if outer.script && self.catalog.names.is_chore(identifier) {
-            self.near(
-                "name",
-                format!("`{identifier}` does something about servers, by its name"),
-            );
-            return None;
-        }
-        match grade {
-            Grade::Exact | Grade::Strong if candidate.directory => Some(Confidence::Likely),
-            Grade::Exact | Grade::Strong => Some(Confidence::Known),
-            Grade::Medium if !candidate.directory => Some(Confidence::Likely),
-            Grade::Weak if candidate.installed && !candidate.directory => Some(Confidence::Likely),
-            Grade::Weak if kind == Kind::Program && starts_with_mcp(identifier) => Some(Confidence::Likely),
-            Grade::Medium | Grade::Weak => {
-                self.near(
-                    "name",
-                    format!(
-                        "`{identifier}` has mcp in it, which says too little for a {}",
-                        kind.word()
-                    ),
-                );
-                None
-            }
-        }
-    }
-
-    fn named(&self, kind: Kind, candidate: &Candidate<'_>, confidence: Confidence, outer: Outer) -> Answer {
-        let place = if candidate.directory {
-            "lies in"
-        } else {
-            "is named"
-        };
-        Answer::Mcp {
-            role: role(outer),
-            confidence,
-            rule: "name".to_owned(),
-            name: Some(self.catalog.names.short(candidate.identifier)),
-            because: format!("the {} {place} `{}`", kind.word(), candidate.identifier),
-            proxy: false,
-        }
-    }
-
-    /// Sub-commands and flags of programs that serve MCP besides other things, and a server's
-    /// script in a directory `mcp`.
-    fn by_words(
-        &mut self,
-        kind: Kind,
-        identifiers: &[&str],
-        candidates: &[Candidate<'_>],
-        arguments: &[Word<'_>],
-        outer: Outer,
-    ) -> Option<Answer> {
-        let given = *identifiers.first()?;
-        let name = candidates.last().map_or(given, |candidate| candidate.identifier);
-        let likely = |rule: &str, name: String, because: String| {
-            Some(Answer::Mcp {
-                role: role(outer),
-                confidence: Confidence::Likely,
-                rule: rule.to_owned(),
-                name: Some(name),
-                because,
-                proxy: false,
-            })
-        };
-        if kind == Kind::Script && (self.catalog.names.is_server_path(given) || is_mcp_source(given)) {
-            let stem = names::stem(given);
-            if !self.catalog.names.is_chore(stem) {
-                let name = if stem == "mcp" { name } else { stem };
-                return likely(
-                    "script-path",
-                    self.catalog.names.short(name),
-                    format!("the script `{given}` is a server's by its path"),
-                );
-            }
-        }
-        if given.ends_with(".jar") || kind == Kind::Image {
-            return None;
-        }
-        if let Some(word) = self.serving_command(arguments) {
-            let name = word.strip_suffix(":mcp").unwrap_or(name);
-            return likely(
-                "subcommand",
-                self.catalog.names.short(name),
-                format!("its sub-command `{word}` serves MCP"),
-            );
-        }
-        let at = arguments
-            .iter()
-            .position(|word| self.catalog.words.flags.contains(word.as_ref()))?;
-        if arguments.get(at + 1).is_some_and(|next| !next.starts_with('-')) {
-            self.near(
-                "flag",
-                format!(
-                    "`{}` has a value, so it may name a server to talk to",
-                    arguments[at]
-                ),
-            );
-            return None;
-        }
-        likely(
-            "flag",
-            self.catalog.names.short(name),
-            format!("its option `{}` serves MCP", arguments[at]),
-        )
-    }
-
-    /// The sub-command, where it and what follows it say "serve MCP".
-    fn serving_command(&mut self, arguments: &[Word<'_>]) -> Option<String> {
-        let words = &self.catalog.words;
-        let first = arguments.first()?;
-        let (word, rest) = if words.commands.contains(first.as_ref()) {
-            (first, &arguments[1..])
-        } else {
-            let second = arguments.get(1).filter(|word| word.contains(':'))?;
-            if !words.commands.contains(second.as_ref()) || first.starts_with('-') {
-                return None;
-            }
-            (second, &arguments[2..])
-        };
-        let follows = rest.first().map_or("", AsRef::as_ref);
-        let help = rest
-            .iter()
-            .any(|word| word == "--help" || word == "-h" || word == "--version");
-        let path = follows.contains(['/', '.']);
-        if !help
-            && (follows.is_empty() || follows.starts_with('-') || path || words.serving.contains(follows))
-        {
-            return Some(word.to_string());
-        }
-        if word.contains(':') && !help {
-            return Some(word.to_string());
-        }
-        self.near("subcommand", format!("`{word} {follows}` is not known to serve"));
-        None
-    }
-
-    fn unnamed(
-        &mut self,
-        kind: Kind,
-        identifiers: &[&str],
-        candidates: &[Candidate<'_>],
-        outer: Outer,
-    ) -> Answer {
-        let given = identifiers.first().copied().unwrap_or("");
-        let name = candidates.first().map_or(given, |candidate| candidate.identifier);
-        if kind == Kind::Script && self.is_anonymous(given, name) {
-            let because = format!(
-                "the name of the script `{given}` does not say what it is: a configuration, its package or its wire must"
-            );
-            return Answer::Nothing {
-                because,
-                undecided: true,
-            };
-        }
-        let launched = if outer.launched {
-            "what it starts, the "
-        } else {
-            "the "
-        };
-        Answer::nothing(format!(
-            "{launched}{} `{name}`, is not known as an MCP server",
-            kind.word()
-        ))
-    }
-
-    /// An own script (not an installed tool's), whose name names no known thing of another kind.
-    fn is_anonymous(&self, path: &str, name: &str) -> bool {
-        let names = &self.catalog.names;
-        if names.is_generic(names::stem(path)) || name == "mcp" {
-            return true;
-        }
-        let lower = name.to_ascii_lowercase();
-        let other = [
-            "lsp",
-            "language",
-            "langserver",
-            "eslint",
-            "debug",
-            "dap",
-            "test",
-            "worker",
-            "lint",
-            "daemon",
-        ];
-        names::has_source_ending(path)
-            && !is_installed(path)
-            && !other.iter().any(|word| lower.contains(word))
-            && !names.is_chore(name)
-            && !lower.starts_with("mcp2")
-    }
 }
 
-fn role(outer: Outer) -> Role {
-    if outer.launched {
-        Role::Launcher
+/// A Windows path with the separators of the others.
+fn forward(path: Word<'_>) -> Word<'_> {
+    if words::is_windows(&path) {
+        Cow::Owned(path.replace('\\', "/"))
     } else {
-        Role::Server
+        path
     }
-}
-
-fn starts_with_mcp(identifier: &str) -> bool {
-    let lower = identifier.to_ascii_lowercase();
-    lower
-        .strip_prefix("mcp")
-        .is_some_and(|rest| rest.len() > 1 && rest.starts_with(['-', '_']))
-}
-
-/// `mcp.ts`, `mcp.py`, `mcp.js`: a source file named for the protocol.
-fn is_mcp_source(path: &str) -> bool {
-    names::stem(path) == "mcp" && !path.ends_with(".jar") && names::has_source_ending(path)
-}
-
-/// Directories where package runners and tool installers put what they run.
-fn is_installed(path: &str) -> bool {
-    const PLACES: [&str; 10] = [
-        "/_npx/",
-        "/.bunx-",
-        "/bunx-",
-        "/pnpm/dlx/",
-        "/archive-v0/",
-        "/builds-v0/",
-        "/environments-v2/",
-        "/uv/tools/",
-        "/pipx/venvs/",
-        "/node_modules/",
-    ];
-    PLACES.iter().any(|place| path.contains(place)) || path.starts_with("node_modules/")
 }

@@ -4,10 +4,13 @@
 mod clients;
 mod config;
 mod entry;
+mod expand;
 mod invocation;
 mod judge;
 mod leads;
+mod leaf;
 mod load;
+mod matching;
 mod names;
 mod rules;
 mod shape;

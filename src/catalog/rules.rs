@@ -240,11 +240,6 @@ impl Rules {
         self.by_program.contains_key(program)
     }
 
-    /// Returns the rules of this id, for checks.
-    pub(super) fn ids(&self) -> impl Iterator<Item = &str> {
-        self.rules.iter().map(|rule| rule.id.as_str())
-    }
-
     /// Returns the first rule that fits, and the name it gives.
     pub(super) fn find(&self, command: Command<'_, '_>) -> Option<(&Rule, Option<String>)> {
         let by_name = command

@@ -1,7 +1,7 @@
 //! Tests of the catalogue as a whole.
 
 use super::*;
-use crate::model::instance::{Confidence, Role};
+use crate::model::instance::Role;
 
 const LINES: &str = include_str!("../../tests/fixtures/cmdlines.tsv");
 
@@ -63,5 +63,23 @@ fn labelled_lines_are_told_apart() {
         "{right} of {marked}\n{}",
         wrong.join("\n")
     );
-    println!("{right} of {marked}\n{}", wrong.join("\n"));
+}
+
+#[test]
+#[ignore]
+fn probe() {
+    let catalog = catalog();
+    for line in std::fs::read_to_string("/tmp/probe.txt").unwrap().lines() {
+        let v = catalog.verdict_line(line);
+        println!(
+            "{:5} {:9} {:?} {:?} {:?} u={} | {line}   << {}",
+            v.mcp,
+            v.role.word(),
+            v.confidence,
+            v.rule,
+            v.name,
+            v.undecided,
+            v.because
+        );
+    }
 }
