@@ -4,11 +4,26 @@ use std::path::Path;
 
 use super::exit::Exit;
 use super::man;
+use crate::app::command::commands;
+use crate::app::key::Key;
 use crate::model::finding::Finding;
 
 /// Returns the parts of the README that are made, by the name in their markers.
 fn parts() -> Vec<(&'static str, String)> {
-    vec![("exit codes", exit_codes()), ("findings", findings())]
+    vec![("keys", keys()), ("exit codes", exit_codes()), ("findings", findings())]
+}
+
+fn keys() -> String {
+    let cell = |key: &Key| match key.label().as_str() {
+        // A bar ends a cell, and a backslash escapes.
+        "|" => "`\\|`".to_owned(),
+        label => format!("`{label}`"),
+    };
+    let rows: Vec<[String; 2]> = commands()
+        .iter()
+        .map(|spec| [spec.keys.iter().map(cell).collect::<Vec<_>>().join(" "), spec.doc.to_owned()])
+        .collect();
+    table(["key", "does"], &rows)
 }
 
 fn exit_codes() -> String {

@@ -132,7 +132,7 @@ fn the_manual_has_its_sections() {
         "NAME",
         "OPTIONS",
         "COMMANDS",
-        "FINDINGS",
+        "KEYS", "FINDINGS",
         "FILES",
         "ENVIRONMENT",
         "SECURITY",
