@@ -42,19 +42,17 @@ pub(super) fn assemble(
         known,
         zombies: &memory.zombies,
         drafts,
+        connections: Court::connections(sample),
     };
-    let judgements: Vec<Judgement> = court
+    let cases: Vec<Case<'_, '_>> = court
         .drafts
         .iter()
-        .map(|draft| finding::judge(&court, draft))
+        .map(|draft| Case::new(&court, draft))
         .collect();
+    let judgements: Vec<Judgement> = cases.iter().map(finding::judge).collect();
     let needs_second = judgements.iter().any(|judgement| judgement.needs_second);
-    let mut instances: Vec<Instance> = court
-        .drafts
-        .iter()
-        .zip(&judgements)
-        .map(|(draft, judgement)| instance(&court, draft, judgement, &judgements))
-        .collect();
+    let mut instances: Vec<Instance> =
+        cases.iter().zip(&judgements).map(|(case, judgement)| instance(case, judgement, &judgements)).collect();
     generations::fill(sample, &mut instances);
     instances.sort_by_key(|instance| (instance.lead_process().start, instance.id));
     let judged = Judged {
@@ -67,8 +65,8 @@ pub(super) fn assemble(
     (judged, needs_second)
 }
 
-fn instance(court: &Court<'_>, draft: &Draft, judgement: &Judgement, all: &[Judgement]) -> Instance {
-    let case = Case::new(court, draft);
+fn instance(case: &Case<'_, '_>, judgement: &Judgement, all: &[Judgement]) -> Instance {
+    let (court, draft) = (case.court, case.draft);
     let top = draft.top();
     let managed = court.get(top).and_then(|process| manager(court, process));
     let descent = lineage::trace(court, top, managed.is_some());
@@ -84,7 +82,7 @@ fn instance(court: &Court<'_>, draft: &Draft, judgement: &Judgement, all: &[Judg
         found.push(strong("via", text, "/proc/*/fd"));
     }
     found.extend(descent.facts.clone());
-    found.extend(facts::of(&case, judgement));
+    found.extend(facts::of(case, judgement));
     found.sort_by_key(|fact| fact.weight);
     let lead = case.chain.first().copied();
     Instance {
@@ -106,8 +104,8 @@ fn instance(court: &Court<'_>, draft: &Draft, judgement: &Judgement, all: &[Judg
         via,
         network: judgement.network.clone(),
         stdio: judgement.stdio.clone(),
-        reach: reach::of(&case),
-        acts_now: facts::acts_now(&case),
+        reach: reach::of(case),
+        acts_now: facts::acts_now(case),
         twins: Vec::new(),
         older_twin: false,
         generation: 1,

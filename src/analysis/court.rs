@@ -11,6 +11,7 @@ use crate::model::world::World;
 use super::Known;
 use super::group::Draft;
 use super::identify::Identities;
+use super::listeners::Ends;
 use super::tree::Tree;
 
 /// The material of one judgement.
@@ -29,9 +30,17 @@ pub(crate) struct Court<'a> {
     pub(crate) zombies: &'a BTreeMap<ProcessKey, u64>,
     /// The instances.
     pub(crate) drafts: Vec<Draft>,
+    /// Connected TCP and UDP sockets by their addresses.
+    pub(crate) connections: BTreeMap<Ends, u64>,
 }
 
 impl<'a> Court<'a> {
+    /// Returns the connected sockets of a sample by their addresses.
+    pub(crate) fn connections(sample: &Sample) -> BTreeMap<Ends, u64> {
+        let sockets = sample.sockets.value().into_iter().flat_map(|sockets| &sockets.inet);
+        sockets.filter_map(|(inode, socket)| Some((Ends::of(socket)?, *inode))).collect()
+    }
+
     /// Returns a process by key.
     pub(crate) fn get(&self, key: ProcessKey) -> Option<&'a Process> {
         self.sample.get(key)

@@ -54,10 +54,9 @@ pub(crate) struct Case<'c, 'a> {
 }
 
 /// Judges one instance.
-pub(crate) fn judge(court: &Court<'_>, draft: &Draft) -> Judgement {
-    let case = Case::new(court, draft);
+pub(crate) fn judge(case: &Case<'_, '_>) -> Judgement {
     let mut judgement = case.decide();
-    judgement.stdio = ends::stdio(&case, judgement.client);
+    judgement.stdio = ends::stdio(case, judgement.client);
     judgement
 }
 

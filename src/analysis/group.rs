@@ -340,8 +340,8 @@ impl Grouping<'_> {
         };
         let top = draft.top();
         let chain: Vec<&Process> = draft.chain().filter_map(|key| self.sample.get(key)).collect();
-        let below = self.tree.descendants(top.pid);
-        let wire = wire::find(self.sample, &chain, &|key| key == top || below.contains(&key.pid));
+        let inside = self.tree.family(top.pid);
+        let wire = wire::find(self.sample, &chain, &|key| inside.contains(&key.pid));
         let before = draft.server.and_then(|server| {
             let previous = self.previous?;
             previous.instance(previous.instance_of(server)?)

@@ -1,6 +1,7 @@
 //! What processes listen on, and who is connected there.
 
 use std::collections::BTreeSet;
+use std::net::SocketAddr;
 
 use crate::model::identity::ProcessKey;
 use crate::model::process::Process;
@@ -85,17 +86,29 @@ fn add_peer(court: &Court<'_>, found: &mut Listening, socket: &InetSocket) {
 /// Returns the process at the other end of a connection, where it is on this host: the socket
 /// with the addresses swapped.
 pub(crate) fn inet_peer(court: &Court<'_>, socket: &InetSocket) -> Option<ProcessKey> {
-    let sockets = court.sample.sockets.value()?;
-    let remote = socket.remote?;
-    let (inode, _) = sockets.inet.iter().find(|(_, other)| {
-        other.protocol == socket.protocol && other.local == remote && other.remote == Some(socket.local)
-    })?;
-    court
-        .sample
-        .holders
-        .get(inode)?
-        .first()
-        .map(|holder| holder.process)
+    let inode = court.connections.get(&Ends::of(socket)?.swapped())?;
+    court.sample.holders.get(inode)?.first().map(|holder| holder.process)
+}
+
+/// Both addresses of a connection. An IPv4 address that IPv6 carries (`::ffff:127.0.0.1`) is the
+/// same address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Ends {
+    protocol: Protocol,
+    local: SocketAddr,
+    remote: SocketAddr,
+}
+
+impl Ends {
+    /// Returns the addresses of a connected socket.
+    pub(crate) fn of(socket: &InetSocket) -> Option<Self> {
+        let plain = |address: SocketAddr| SocketAddr::new(address.ip().to_canonical(), address.port());
+        Some(Self { protocol: socket.protocol, local: plain(socket.local), remote: plain(socket.remote?) })
+    }
+
+    fn swapped(self) -> Self {
+        Self { local: self.remote, remote: self.local, ..self }
+    }
 }
 
 fn push_new(list: &mut Vec<String>, text: String) {

@@ -1,6 +1,6 @@
 //! Parents and children of one sample.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::identity::Pid;
 use crate::model::process::Process;
@@ -68,6 +68,11 @@ impl<'a> Tree<'a> {
             queue.extend(self.children(next).iter().rev());
         }
         found
+    }
+
+    /// Returns a process and its descendants.
+    pub(crate) fn family(&self, pid: Pid) -> BTreeSet<Pid> {
+        self.descendants(pid).into_iter().chain([pid]).collect()
     }
 
     /// Returns every process, parents before their children; siblings by start.

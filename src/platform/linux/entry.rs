@@ -95,13 +95,13 @@ impl Fresh<'_> {
     /// Returns the entry as it is now. `before` is the same process as it was.
     pub(super) fn entry(&mut self, stat: &Stat, before: Option<Entry>) -> Entry {
         let exec = before.as_ref().is_none_or(|entry| has_run_exec(entry, stat));
-        let whole = exec || self.visit.turn;
-        let moved = whole || before.as_ref().is_none_or(|entry| self.may_have_run(entry, stat));
+        let moved = exec || before.as_ref().is_none_or(|entry| self.may_have_run(entry, stat));
+        let young = before.as_ref().is_none_or(Entry::young);
+        let turn = self.visit.turn;
         let (uid, pages_locked) = self.status(stat, moved, before.as_ref());
         let old = before.as_ref().map(|entry| entry.process.as_ref());
         let rights_moved = old.is_some_and(|old| old.uid != uid);
-        let young = before.as_ref().is_none_or(Entry::young);
-        let (argv, argv_kept) = self.argv(stat, moved || young, old);
+        let (argv, argv_kept) = self.argv(stat, moved || young || turn, old);
         let schedstat = self.visit.schedstat.filter(|_| stat.threads <= 1);
         let process = Process {
             key: ProcessKey {
@@ -122,9 +122,9 @@ impl Fresh<'_> {
             comm: stat.comm.as_slice().into(),
             argv,
             argv_kept,
-            exe: self.link(stat, "exe", whole || rights_moved, old.map(|old| &old.exe)),
+            exe: self.link(stat, "exe", exec || turn || rights_moved, old.map(|old| &old.exe)),
             cwd: self.link(stat, "cwd", moved, old.map(|old| &old.cwd)),
-            cgroup: self.cgroup(stat.pid, whole, old),
+            cgroup: self.cgroup(stat.pid, exec, old),
             threads: stat.threads,
             rss_bytes: stat.rss_pages.saturating_mul(self.units.page_bytes),
             swap_bytes: Reading::Unread,

@@ -3,8 +3,8 @@
 //! A single-threaded process whose `schedstat` is unchanged has not run, so it has not changed its own
 //! state, name, argv, user or directory. It is skipped, except while young (fork and exec are not over
 //! at once), with a terminal (its foreground group changes from outside), after its parent's end, and in
-//! every sixteenth sample (nice value, group, control group, resident memory, a replaced executable
-//! change without it). exec keeps pid and start time, so argv is read whenever the process may have run.
+//! every sixteenth sample (nice value, group, resident memory and a replaced executable change without it;
+//! the control group is read anew by the closer look). exec keeps pid and start time, so argv is read whenever the process may have run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::AsFd as _;
@@ -20,7 +20,7 @@ use crate::model::identity::{Pid, ProcessKey};
 use crate::model::process::Process;
 use crate::model::reading::Absence;
 
-/// Every process is read in full once in so many samples, in turns.
+/// Every process is read once in so many samples, in turns.
 const ROTATION: u64 = 16;
 
 /// All processes.

@@ -155,3 +155,6 @@ impl Link {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

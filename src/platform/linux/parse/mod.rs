@@ -47,3 +47,6 @@ pub(super) fn labelled<'a>(text: &'a [u8], label: &[u8]) -> Option<&'a [u8]> {
         .find_map(|line| line.strip_prefix(label))
         .map(<[u8]>::trim_ascii)
 }
+
+#[cfg(test)]
+mod tests;
