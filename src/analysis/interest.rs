@@ -16,6 +16,9 @@ use super::tree::Tree;
 /// relay stands beside its server, not among hundreds.
 const FEW: usize = 64;
 
+/// The variable that says where a client reads its configuration; a path, never a secret.
+const HOME: &str = "HOME";
+
 /// Where configuration files of running clients and servers may lie.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Places {
@@ -54,9 +57,11 @@ pub fn interest(
         );
         closely.extend(neighbours.of(&tree, key));
     }
+    let mut identifiers = known.catalog.env_identifiers();
+    identifiers.insert(HOME.to_owned());
     Interest {
         closely,
-        identifiers: known.catalog.env_identifiers(),
+        identifiers,
         inodes: BTreeSet::new(),
     }
 }

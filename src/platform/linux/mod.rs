@@ -12,6 +12,7 @@ mod parse;
 mod pidfd;
 mod reader;
 mod table;
+mod units;
 mod users;
 
 use std::collections::BTreeMap;
@@ -24,6 +25,7 @@ use self::entry::Units;
 use self::host::Machine;
 use self::reader::Reader;
 use self::table::{Table, Unseen};
+use self::units::ServiceManagers;
 use self::users::Users;
 use super::{Source, SourceError};
 use crate::model::host::{Observer, Visibility};
@@ -76,6 +78,7 @@ pub struct LinuxSource {
     observer: Option<Observer>,
     hidepid: Option<String>,
     closer: Closer,
+    managers: ServiceManagers,
 }
 
 impl LinuxSource {
@@ -99,6 +102,7 @@ impl LinuxSource {
             observer: None,
             hidepid,
             closer: Closer::new(options.live),
+            managers: ServiceManagers::default(),
             options,
         })
     }
@@ -173,6 +177,9 @@ impl Source for LinuxSource {
     fn look_closer(&mut self, sample: &mut Sample, interest: &Interest) {
         let cost_before_us = clock::own_cpu_us();
         self.closer.look(&mut self.reader, &self.table, sample, interest);
+        if self.options.live {
+            self.managers.fill(sample, interest.closely.iter());
+        }
         sample.cost_us += clock::own_cpu_us().saturating_sub(cost_before_us);
     }
 }
