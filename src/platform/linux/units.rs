@@ -16,7 +16,7 @@ use crate::model::sample::{Problem, Sample, Unit};
 const DEADLINE: Duration = Duration::from_millis(500);
 /// An answer is asked for anew after this time.
 const FRESH: Duration = Duration::from_secs(10);
-/// There while systemd is the system's manager (sd_booted(3)).
+/// There while systemd is the system's manager (`sd_booted`(3)).
 const BOOTED: &str = "/run/systemd/system";
 /// An answer is a handful of lines.
 const ANSWER_BYTES: u64 = 64 * 1024;
@@ -43,21 +43,23 @@ impl ServiceManagers {
             return;
         }
         let now = Instant::now();
-        let mut addresses: Vec<Address> =
-            closely.filter_map(|key| address(sample.get(*key)?.cgroup.value()?.as_str()?)).collect();
+        let mut addresses: Vec<Address> = closely
+            .filter_map(|key| address(sample.get(*key)?.cgroup.value()?.as_str()?))
+            .collect();
         addresses.sort_unstable();
         addresses.dedup();
         self.answers.retain(|address, _| addresses.contains(address));
         for address in addresses {
-            let fresh = self.answers.get(&address).filter(|(asked, _)| now.duration_since(*asked) < FRESH);
-            let answer = match fresh {
-                Some((_, answer)) => answer.clone(),
-                None => {
-                    let answer = ask(&address);
-                    self.answers.insert(address.clone(), (now, answer.clone()));
-                    answer
-                }
-            };
+            let fresh = self
+                .answers
+                .get(&address)
+                .filter(|(asked, _)| now.duration_since(*asked) < FRESH);
+            let answer = fresh
+                .map(|(_, answer)| answer.clone())
+                .unwrap_or_else(|| ask(&address));
+            if fresh.is_none() {
+                self.answers.insert(address.clone(), (now, answer.clone()));
+            }
             note(sample, address, answer);
         }
     }
@@ -66,7 +68,12 @@ impl ServiceManagers {
 fn note(sample: &mut Sample, address: Address, answer: Result<Option<Pid>, String>) {
     match answer {
         Ok(main_pid) => sample.units.push(Unit {
-            manager: if address.user.is_some() { "systemd --user" } else { "systemd" }.to_owned(),
+            manager: if address.user.is_some() {
+                "systemd --user"
+            } else {
+                "systemd"
+            }
+            .to_owned(),
             name: address.unit,
             main_pid,
         }),
@@ -85,7 +92,10 @@ fn address(path: &str) -> Option<Address> {
     let mut user = None;
     let mut unit = None;
     for segment in path.split('/') {
-        if let Some(id) = segment.strip_prefix("user@").and_then(|rest| rest.strip_suffix(".service")) {
+        if let Some(id) = segment
+            .strip_prefix("user@")
+            .and_then(|rest| rest.strip_suffix(".service"))
+        {
             user = id.parse().ok();
             unit = None;
         } else if segment.ends_with(".service") {
@@ -107,19 +117,26 @@ fn ask(address: &Address) -> Result<Option<Pid>, String> {
         }
     }
     command.args(["show", "--property=Id,MainPID", "--", &address.unit]);
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut child = command.spawn().map_err(|error| format!("systemctl could not be started: {error}"))?;
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+    let mut child = command
+        .spawn()
+        .map_err(|error| format!("systemctl could not be started: {error}"))?;
     let Some(output) = child.stdout.take() else {
         return Err("systemctl has no output".to_owned());
     };
     let (sender, receiver) = mpsc::channel();
-    let reader = std::thread::Builder::new().name("systemctl".to_owned()).spawn(move || {
-        let mut text = String::new();
-        let read = output.take(ANSWER_BYTES).read_to_string(&mut text);
-        // Nobody may wait any more.
-        let _ = sender.send(read.map(|_| text));
-        let _ = child.wait();
-    });
+    let reader = std::thread::Builder::new()
+        .name("systemctl".to_owned())
+        .spawn(move || {
+            let mut text = String::new();
+            let read = output.take(ANSWER_BYTES).read_to_string(&mut text);
+            // Nobody may wait any more.
+            let _ = sender.send(read.map(|_| text));
+            let _ = child.wait();
+        });
     reader.map_err(|error| format!("no thread to read the answer: {error}"))?;
     match receiver.recv_timeout(DEADLINE) {
         Ok(Ok(text)) => main_pid(&text, &address.unit),
@@ -130,7 +147,11 @@ fn ask(address: &Address) -> Result<Option<Pid>, String> {
 
 /// Reads `Id=` and `MainPID=`; 0 means that no main process runs.
 fn main_pid(answer: &str, unit: &str) -> Result<Option<Pid>, String> {
-    let value = |name: &str| answer.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
+    let value = |name: &str| {
+        answer
+            .lines()
+            .find_map(|line| line.strip_prefix(name)?.strip_prefix('='))
+    };
     if value("Id") != Some(unit) {
         return Err("the manager did not answer, or the unit is not loaded".to_owned());
     }
@@ -149,7 +170,10 @@ mod tests {
     fn recorded_answers_are_read() {
         let recorded = "MainPID=812\nId=mcp-http.service\n";
         assert_eq!(main_pid(recorded, "mcp-http.service"), Ok(Pid::new(812)));
-        assert_eq!(main_pid("MainPID=0\nId=mcp-http.service\n", "mcp-http.service"), Ok(None));
+        assert_eq!(
+            main_pid("MainPID=0\nId=mcp-http.service\n", "mcp-http.service"),
+            Ok(None)
+        );
         assert!(main_pid("MainPID=812\nId=other.service\n", "mcp-http.service").is_err());
         assert!(main_pid("", "mcp-http.service").is_err());
         assert!(main_pid("Id=mcp-http.service\nMainPID=x\n", "mcp-http.service").is_err());
@@ -157,13 +181,24 @@ mod tests {
 
     #[test]
     fn a_control_group_names_unit_and_manager() {
-        let named = |user, unit: &str| Some(Address { user, unit: unit.to_owned() });
-        assert_eq!(address("/system.slice/mcp-http.service"), named(None, "mcp-http.service"));
+        let named = |user, unit: &str| {
+            Some(Address {
+                user,
+                unit: unit.to_owned(),
+            })
+        };
+        assert_eq!(
+            address("/system.slice/mcp-http.service"),
+            named(None, "mcp-http.service")
+        );
         assert_eq!(
             address("/user.slice/user-1000.slice/user@1000.service/app.slice/mcp.service"),
             named(Some(1000), "mcp.service")
         );
-        assert_eq!(address("/user.slice/user-1000.slice/user@1000.service/app.slice/app-tmux.scope"), None);
+        assert_eq!(
+            address("/user.slice/user-1000.slice/user@1000.service/app.slice/app-tmux.scope"),
+            None
+        );
         assert_eq!(address("/user.slice/user-1000.slice/session-3.scope"), None);
     }
 }
