@@ -458,10 +458,10 @@ impl Source<'_> {
 
     /// The key on the line of an error; the parser itself only tells the place.
     fn key(self, at: Option<usize>, message: &str) -> String {
-        if let Some(name) = message.split('`').nth(1) {
-            if message.starts_with("unknown field") || message.starts_with("missing field") {
-                return name.to_owned();
-            }
+        if let Some(name) = message.split('`').nth(1)
+            && (message.starts_with("unknown field") || message.starts_with("missing field"))
+        {
+            return name.to_owned();
         }
         let Some(at) = at else { return "(file)".to_owned() };
         let line = self.text.lines().nth(self.line(at) - 1).unwrap_or("").trim();

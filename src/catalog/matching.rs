@@ -65,11 +65,7 @@ impl Catalog {
         if seen.argv.is_empty() || !has_something_in_common(entry, seen.argv) {
             return None;
         }
-        let client = self
-            .clients
-            .clients
-            .iter()
-            .find(|client| client.id == entry.client);
+        let client = self.clients.all.iter().find(|client| client.id == entry.client);
         let wanted = expand(
             entry,
             client.map_or(&[], |client| client.expands.as_slice()),
@@ -100,8 +96,8 @@ impl Catalog {
 
     fn compare(&self, wanted: &[Vec<u8>], seen: &Seen<'_>, argv: &[OsBytes], depth: u8) -> Option<Found> {
         let part = || {
-            let words = wanted.iter().map(|word| String::from_utf8_lossy(word)).collect();
-            if self.transparent(words, false, 0) {
+            let words: Vec<Word<'_>> = wanted.iter().map(|word| String::from_utf8_lossy(word)).collect();
+            if self.transparent(&words, false, 0) {
                 MatchedAs::Launcher
             } else {
                 MatchedAs::Server
@@ -125,16 +121,17 @@ impl Catalog {
                 lossy: false,
             });
         }
-        if let [first, rest @ ..] = argv {
-            if first.basename() == b"disclaimer" && same(wanted, rest, seen) {
-                let how = "the helper of Claude Desktop around";
-                return Some(Found {
-                    part: MatchedAs::Launcher,
-                    rule: "configured-wrapped",
-                    how,
-                    lossy: false,
-                });
-            }
+        if let [first, rest @ ..] = argv
+            && first.basename() == b"disclaimer"
+            && same(wanted, rest, seen)
+        {
+            let how = "the helper of Claude Desktop around";
+            return Some(Found {
+                part: MatchedAs::Launcher,
+                rule: "configured-wrapped",
+                how,
+                lossy: false,
+            });
         }
         if self.by_shebang(wanted, seen, argv) {
             let how = "an interpreter runs, by the script's first line, the command of";
@@ -239,33 +236,11 @@ impl Catalog {
     }
 
     fn by_package(&self, wanted: &Package<'_>, seen: &Seen<'_>, argv: &[OsBytes]) -> Option<Found> {
-        self.by_title(wanted, argv)
+        by_title(wanted, argv)
             .or_else(|| self.by_same_runner(wanted, argv))
             .or_else(|| self.by_runner_shell(wanted, argv))
             .or_else(|| self.by_place(wanted, argv))
             .or_else(|| self.by_module_tool(wanted, seen, argv))
-    }
-
-    /// npm writes `npm exec PKG ARGS` over its command line as one string.
-    fn by_title(&self, wanted: &Package<'_>, argv: &[OsBytes]) -> Option<Found> {
-        let [title] = without_padding(argv) else {
-            return None;
-        };
-        if wanted.family != Family::Npm {
-            return None;
-        }
-        let mut shown = b"npm exec".to_vec();
-        for word in std::iter::once(&wanted.word).chain(&wanted.rest) {
-            shown.push(b' ');
-            shown.extend_from_slice(word.as_bytes());
-        }
-        let how = "its title, which npm wrote, is that of";
-        fits(trim(&shown), trim(title.as_bytes())).then_some(Found {
-            part: MatchedAs::Launcher,
-            rule: "configured-title",
-            how,
-            lossy: true,
-        })
     }
 
     /// `uv tool uvx X A` for `uvx X A`, `bun x P` for `bunx P`, `node …/npx-cli.js -y P` for `npx -y P`.
@@ -277,12 +252,12 @@ impl Catalog {
         else {
             return None;
         };
-        if let Some((script, rest)) = self.script_of(argv) {
-            if let Some(tool) = self.tool_of(&script).map(str::to_owned) {
-                words = std::iter::once(Cow::Owned(tool))
-                    .chain(words.split_off(rest.min(words.len())))
-                    .collect();
-            }
+        if let Some((script, rest)) = self.script_of(argv)
+            && let Some(tool) = self.tool_of(&script).map(str::to_owned)
+        {
+            words = std::iter::once(Cow::Owned(tool))
+                .chain(words.split_off(rest.min(words.len())))
+                .collect();
         }
         let head = program(words.first()?).to_owned();
         for shape in self
@@ -410,6 +385,28 @@ impl Catalog {
             .collect();
         self.compare(&command, seen, argv, LAYERS)
     }
+}
+
+/// npm writes `npm exec PKG ARGS` over its command line as one string.
+fn by_title(wanted: &Package<'_>, argv: &[OsBytes]) -> Option<Found> {
+    let [title] = without_padding(argv) else {
+        return None;
+    };
+    if wanted.family != Family::Npm {
+        return None;
+    }
+    let mut shown = b"npm exec".to_vec();
+    for word in std::iter::once(&wanted.word).chain(&wanted.rest) {
+        shown.push(b' ');
+        shown.extend_from_slice(word.as_bytes());
+    }
+    let how = "its title, which npm wrote, is that of";
+    fits(trim(&shown), trim(title.as_bytes())).then_some(Found {
+        part: MatchedAs::Launcher,
+        rule: "configured-title",
+        how,
+        lossy: true,
+    })
 }
 
 /// Returns whether a path lies in the directory that npx keeps for these packages: 16 digits of

@@ -21,8 +21,8 @@ mod words;
 use std::collections::{HashMap, HashSet};
 
 pub use verdict::{
-    ArgvConfig, CatalogError, ClientMatch, ConfigFile, EntryMatch, MatchedAs, NearMiss, Seen, SocketMeaning,
-    Verdict,
+    ArgvConfig, CatalogError, ClientCall, ClientMatch, ConfigFile, EntryMatch, MatchedAs, NearMiss, Seen,
+    SocketMeaning, Verdict,
 };
 
 use load::{ClientsFile, RulesFile, Source, UserFile};

@@ -81,19 +81,15 @@ fn others_are_no_clients() {
 #[test]
 fn a_client_that_manages_or_serves_stays_a_client() {
     let catalog = catalog();
-    for (words, management, serves) in [
-        (&["claude", "mcp", "list"][..], true, false),
-        (&["claude", "mcp", "serve"], false, true),
-        (&["codex", "-c", "a=b", "mcp-server"], false, true),
-        (&["claude", "-p", "mcp list"], false, false),
+    for (words, call) in [
+        (&["claude", "mcp", "list"][..], ClientCall::Management),
+        (&["claude", "mcp", "serve"], ClientCall::Serving),
+        (&["codex", "-c", "a=b", "mcp-server"], ClientCall::Serving),
+        (&["claude", "-p", "mcp list"], ClientCall::Session),
     ] {
         let argv = argv(words);
         let found = catalog.client(&seen(&argv, None)).expect("a client");
-        assert_eq!(
-            (found.management, found.serves),
-            (management, serves),
-            "{words:?}"
-        );
+        assert_eq!(found.call, call, "{words:?}");
     }
 }
 

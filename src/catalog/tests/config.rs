@@ -36,96 +36,98 @@ fn shown(servers: &[ConfiguredServer]) -> Vec<String> {
         .collect()
 }
 
+/// Client, file, scope, text, entries.
+const FORMS: [(&str, &str, &str, &str, &[&str]); 13] = [
+    (
+        "claude-code",
+        "~/.claude.json",
+        "user",
+        r#"{"mcpServers":{"a":{"command":"npx","args":["-y","x"]},"r":{"type":"http","url":"https://h"}}}"#,
+        &["a=npx -y x"],
+    ),
+    (
+        "vscode",
+        "{project}/.vscode/mcp.json",
+        "workspace",
+        "// c\n{\"servers\":{\"a\":{\"command\":\"x\",\"args\":[1,true,],},}}",
+        &["a=x 1 true"],
+    ),
+    (
+        "codex",
+        "~/.codex/config.toml",
+        "user",
+        "model='x'\n[mcp_servers.a]\ncommand='x'\nargs=['y']\nenv_vars=['K']\n",
+        &["a=x y"],
+    ),
+    (
+        "opencode",
+        "~/.config/opencode/opencode.json",
+        "user",
+        r#"{"mcp":{"a":{"type":"local","command":["bun","x"],"enabled":false}}}"#,
+        &["a=bun x"],
+    ),
+    (
+        "goose",
+        "~/.config/goose/config.yaml",
+        "user",
+        "extensions:\n  a:\n    cmd: uvx\n    args: [x]\n    envs: {K: v}\n    enabled: true\n  b:\n    type: builtin\n",
+        &["a=uvx x"],
+    ),
+    (
+        "continue",
+        "~/.continue/config.yaml",
+        "user",
+        "mcpServers:\n  - name: a\n    command: npx\n    args:\n      - x\n",
+        &["a=npx x"],
+    ),
+    (
+        "zed",
+        "~/.config/zed/settings.json",
+        "user",
+        r#"{"context_servers":{"a":{"command":{"path":"x","args":["y"],"env":{}}},"b":{"source":"extension","settings":{}}}}"#,
+        &["a=x y"],
+    ),
+    (
+        "amp",
+        "~/.config/amp/settings.json",
+        "user",
+        r#"{"amp.mcpServers":{"a":{"command":"x"}}}"#,
+        &["a=x"],
+    ),
+    (
+        "cline",
+        "~/.cline/data/settings/cline_mcp_settings.json",
+        "user",
+        r#"{"mcpServers":{"a":{"transport":{"type":"stdio","command":"x","args":["y"]}}}}"#,
+        &["a=x y"],
+    ),
+    (
+        "claude-code",
+        "~/.claude/plugins/cache/**/.mcp.json",
+        "plugin",
+        r#"{"a":{"command":"x"}}"#,
+        &["a=x"],
+    ),
+    (
+        "copilot-cli",
+        "~/.copilot/mcp-config.json",
+        "user",
+        r#"{"mcpServers":{"a":{"type":"local","command":"x","args":[]}}}"#,
+        &["a=x"],
+    ),
+    (
+        "claude-desktop",
+        "~/Library/Application Support/Claude/Claude Extensions/*/manifest.json",
+        "extension",
+        r#"{"name":"n","server":{"mcp_config":{"command":"node","args":["${__dirname}/s.js"]}}}"#,
+        &["n=node ${__dirname}/s.js"],
+    ),
+    ("gemini-cli", "~/.gemini/settings.json", "user", "{}", &[]),
+];
+
 #[test]
 fn every_clients_form_is_read() {
-    let cases: [(&str, &str, &str, &str, &[&str]); 13] = [
-        (
-            "claude-code",
-            "~/.claude.json",
-            "user",
-            r#"{"mcpServers":{"a":{"command":"npx","args":["-y","x"]},"r":{"type":"http","url":"https://h"}}}"#,
-            &["a=npx -y x"],
-        ),
-        (
-            "vscode",
-            "{project}/.vscode/mcp.json",
-            "workspace",
-            "// c\n{\"servers\":{\"a\":{\"command\":\"x\",\"args\":[1,true,],},}}",
-            &["a=x 1 true"],
-        ),
-        (
-            "codex",
-            "~/.codex/config.toml",
-            "user",
-            "model='x'\n[mcp_servers.a]\ncommand='x'\nargs=['y']\nenv_vars=['K']\n",
-            &["a=x y"],
-        ),
-        (
-            "opencode",
-            "~/.config/opencode/opencode.json",
-            "user",
-            r#"{"mcp":{"a":{"type":"local","command":["bun","x"],"enabled":false}}}"#,
-            &["a=bun x"],
-        ),
-        (
-            "goose",
-            "~/.config/goose/config.yaml",
-            "user",
-            "extensions:\n  a:\n    cmd: uvx\n    args: [x]\n    envs: {K: v}\n    enabled: true\n  b:\n    type: builtin\n",
-            &["a=uvx x"],
-        ),
-        (
-            "continue",
-            "~/.continue/config.yaml",
-            "user",
-            "mcpServers:\n  - name: a\n    command: npx\n    args:\n      - x\n",
-            &["a=npx x"],
-        ),
-        (
-            "zed",
-            "~/.config/zed/settings.json",
-            "user",
-            r#"{"context_servers":{"a":{"command":{"path":"x","args":["y"],"env":{}}},"b":{"source":"extension","settings":{}}}}"#,
-            &["a=x y"],
-        ),
-        (
-            "amp",
-            "~/.config/amp/settings.json",
-            "user",
-            r#"{"amp.mcpServers":{"a":{"command":"x"}}}"#,
-            &["a=x"],
-        ),
-        (
-            "cline",
-            "~/.cline/data/settings/cline_mcp_settings.json",
-            "user",
-            r#"{"mcpServers":{"a":{"transport":{"type":"stdio","command":"x","args":["y"]}}}}"#,
-            &["a=x y"],
-        ),
-        (
-            "claude-code",
-            "~/.claude/plugins/cache/**/.mcp.json",
-            "plugin",
-            r#"{"a":{"command":"x"}}"#,
-            &["a=x"],
-        ),
-        (
-            "copilot-cli",
-            "~/.copilot/mcp-config.json",
-            "user",
-            r#"{"mcpServers":{"a":{"type":"local","command":"x","args":[]}}}"#,
-            &["a=x"],
-        ),
-        (
-            "claude-desktop",
-            "~/Library/Application Support/Claude/Claude Extensions/*/manifest.json",
-            "extension",
-            r#"{"name":"n","server":{"mcp_config":{"command":"node","args":["${__dirname}/s.js"]}}}"#,
-            &["n=node ${__dirname}/s.js"],
-        ),
-        ("gemini-cli", "~/.gemini/settings.json", "user", "{}", &[]),
-    ];
-    for (client, path, scope, text, wanted) in cases {
+    for (client, path, scope, text, wanted) in FORMS {
         assert_eq!(
             shown(&parse(client, path, scope, text)),
             wanted,

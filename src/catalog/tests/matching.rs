@@ -23,8 +23,9 @@ pub(super) fn entry(client: &str, command: &str, args: &[&str]) -> ConfiguredSer
     }
 }
 
-fn compare(entry: &ConfiguredServer, words: &[&str]) -> Option<(MatchedAs, String, bool)> {
-    let argv = argv(words);
+/// Words are written with `|` between them.
+fn compare(entry: &ConfiguredServer, words: &str) -> Option<(MatchedAs, String, bool)> {
+    let argv: Vec<OsBytes> = words.split('|').map(OsBytes::from).collect();
     let cwd = OsBytes::from("/srv/p");
     let seen = Seen {
         argv: &argv,
@@ -38,16 +39,16 @@ fn compare(entry: &ConfiguredServer, words: &[&str]) -> Option<(MatchedAs, Strin
         .map(|found| (found.part, found.rule, found.lossy))
 }
 
-fn is(entry: &ConfiguredServer, words: &[&str], part: MatchedAs, rule: &str, lossy: bool) {
+fn is(entry: &ConfiguredServer, words: &str, part: MatchedAs, rule: &str, lossy: bool) {
     assert_eq!(
         compare(entry, words),
         Some((part, rule.to_owned(), lossy)),
-        "{words:?}"
+        "{words}"
     );
 }
 
-fn is_not(entry: &ConfiguredServer, words: &[&str]) {
-    assert_eq!(compare(entry, words), None, "{words:?}");
+fn is_not(entry: &ConfiguredServer, words: &str) {
+    assert_eq!(compare(entry, words), None, "{words}");
 }
 
 use MatchedAs::{Launcher, Server};
@@ -57,47 +58,41 @@ fn a_command_equals_by_name_path_and_shebang() {
     let git = entry("claude-code", "mcp-server-git", &["--repository", "/r"]);
     is(
         &git,
-        &["mcp-server-git", "--repository", "/r"],
+        "mcp-server-git|--repository|/r",
         Server,
         "configured-exact",
         false,
     );
     is(
         &git,
-        &["/usr/bin/mcp-server-git", "--repository", "/r"],
+        "/usr/bin/mcp-server-git|--repository|/r",
         Server,
         "configured-exact",
         false,
     );
     is(
         &git,
-        &["/v/bin/python3", "/v/bin/mcp-server-git", "--repository", "/r"],
+        "/v/bin/python3|/v/bin/mcp-server-git|--repository|/r",
         Server,
         "configured-shebang",
         false,
     );
     is(
         &git,
-        &[
-            "/v/bin/python3",
-            "-sE",
-            "/v/bin/mcp-server-git",
-            "--repository",
-            "/r",
-        ],
+        "/v/bin/python3|-sE|/v/bin/mcp-server-git|--repository|/r",
         Server,
         "configured-shebang",
         false,
     );
-    is_not(&git, &["mcp-server-git", "--repository", "/other"]);
-    is_not(&git, &["mcp-server-git", "--repository"]);
-    is_not(&git, &["mcp-server-git", "--repository", "/r", "-v"]);
-    is_not(&git, &["grep", "mcp-server-git", "--repository", "/r"]);
+    is_not(&git, "mcp-server-git|--repository|/other");
+    is_not(&git, "mcp-server-git|--repository");
+    is_not(&git, "mcp-server-git|--repository|/r|-v");
+    is_not(&git, "grep|mcp-server-git|--repository|/r");
     let path = entry("claude-code", "./bin/x", &[]);
-    is(&path, &["/srv/p/bin/x"], Server, "configured-exact", false);
-    is_not(&path, &["/srv/q/bin/x"]);
+    is(&path, "/srv/p/bin/x", Server, "configured-exact", false);
+    is_not(&path, "/srv/q/bin/x");
     let node = entry("claude-code", "/opt/a/node", &["s.js"]);
-    is_not(&node, &["/opt/b/node", "s.js"]);
+    is_not(&node, "/opt/b/node|s.js");
 }
 
 #[test]
@@ -109,72 +104,71 @@ fn npx_is_followed_through_title_shell_and_cache() {
     );
     is(
         &npx,
-        &["npx", "-y", "@playwright/mcp@latest", "--headless"],
+        "npx|-y|@playwright/mcp@latest|--headless",
         Launcher,
         "configured-exact",
         false,
     );
     is(
         &npx,
-        &[
-            "node",
-            "/usr/bin/npx",
-            "-y",
-            "@playwright/mcp@latest",
-            "--headless",
-        ],
+        "node|/usr/bin/npx|-y|@playwright/mcp@latest|--headless",
         Launcher,
         "configured-shebang",
         false,
     );
     is(
         &npx,
-        &["npm exec @playwright/mcp@latest --headless"],
+        "npm exec @playwright/mcp@latest --headless",
         Launcher,
         "configured-title",
         true,
     );
     is(
         &npx,
-        &["npm exec @playwright/mcp@latest --headless", "", ""],
+        "npm exec @playwright/mcp@latest --headless||",
         Launcher,
         "configured-title",
         true,
     );
     is(
         &npx,
-        &["sh", "-c", "playwright-mcp --headless"],
+        "sh|-c|playwright-mcp --headless",
         Launcher,
         "configured-npm-shell",
         true,
     );
     is(
         &npx,
-        &["sh", "-c", "'playwright-mcp' --headless"],
+        "sh|-c|'playwright-mcp' --headless",
         Launcher,
         "configured-npm-shell",
         true,
     );
-    let bin = "/home/u/.npm/_npx/9833c18b2d85bc59/node_modules/.bin/playwright-mcp";
     is(
         &npx,
-        &["node", bin, "--headless"],
+        "node|/home/u/.npm/_npx/9833c18b2d85bc59/node_modules/.bin/playwright-mcp|--headless",
         Server,
         "configured-npx-join",
         false,
     );
-    is_not(&npx, &["node", bin]);
-    is_not(&npx, &["node", bin, "--headed"]);
     is_not(
         &npx,
-        &[
-            "node",
-            "/h/_npx/0123456789abcdef/node_modules/.bin/playwright-mcp",
-            "--headless",
-        ],
+        "node|/home/u/.npm/_npx/9833c18b2d85bc59/node_modules/.bin/playwright-mcp",
     );
-    is_not(&npx, &["npm exec @playwright/mcp@latest"]);
-    is_not(&npx, &["npm exec @playwright/mcp@latest --headless --more"]);
+    is_not(
+        &npx,
+        "node|/home/u/.npm/_npx/9833c18b2d85bc59/node_modules/.bin/playwright-mcp|--headed",
+    );
+    is_not(
+        &npx,
+        "node|/h/_npx/0123456789abcdef/node_modules/.bin/playwright-mcp|--headless",
+    );
+    is_not(&npx, "npm exec @playwright/mcp@latest");
+    is_not(&npx, "npm exec @playwright/mcp@latest --headless --more");
+}
+
+#[test]
+fn npx_takes_its_package_from_an_option() {
     let by_option = entry(
         "codex",
         "npx",
@@ -182,12 +176,18 @@ fn npx_is_followed_through_title_shell_and_cache() {
     );
     is(
         &by_option,
-        &["npm exec playwright-mcp"],
+        "npm exec playwright-mcp",
         Launcher,
         "configured-title",
         true,
     );
-    is(&by_option, &["node", bin], Server, "configured-npx-join", false);
+    is(
+        &by_option,
+        "node|/home/u/.npm/_npx/9833c18b2d85bc59/node_modules/.bin/playwright-mcp",
+        Server,
+        "configured-npx-join",
+        false,
+    );
 }
 
 #[test]
@@ -195,41 +195,26 @@ fn other_runners_are_followed() {
     let uvx = entry("cursor", "uvx", &["mcp-server-time", "--local-timezone=UTC"]);
     is(
         &uvx,
-        &[
-            "/usr/bin/uv",
-            "tool",
-            "uvx",
-            "mcp-server-time",
-            "--local-timezone=UTC",
-        ],
+        "/usr/bin/uv|tool|uvx|mcp-server-time|--local-timezone=UTC",
         Launcher,
         "configured-runner",
         false,
     );
-    let bin = "/c/uv/archive-v0/Ab/bin";
     is(
         &uvx,
-        &[
-            &format!("{bin}/python"),
-            &format!("{bin}/mcp-server-time"),
-            "--local-timezone=UTC",
-        ],
+        "/c/uv/archive-v0/Ab/bin/python|/c/uv/archive-v0/Ab/bin/mcp-server-time|--local-timezone=UTC",
         Server,
         "configured-uvx-join",
         false,
     );
     is_not(
         &uvx,
-        &[
-            &format!("{bin}/python"),
-            &format!("{bin}/mcp-server-git"),
-            "--local-timezone=UTC",
-        ],
+        "/c/uv/archive-v0/Ab/bin/python|/c/uv/archive-v0/Ab/bin/mcp-server-git|--local-timezone=UTC",
     );
     let from = entry("cursor", "uvx", &["--from", "prefect-mcp", "prefect-mcp-server"]);
     is(
         &from,
-        &[&format!("{bin}/python"), &format!("{bin}/prefect-mcp-server")],
+        "/c/uv/archive-v0/Ab/bin/python|/c/uv/archive-v0/Ab/bin/prefect-mcp-server",
         Server,
         "configured-uvx-join",
         false,
@@ -238,42 +223,32 @@ fn other_runners_are_followed() {
     let bunx = entry("cursor", "bunx", &["-y", "@upstash/context7-mcp", "--x"]);
     is(
         &bunx,
-        &["bun", "x", "@upstash/context7-mcp", "--x"],
+        "bun|x|@upstash/context7-mcp|--x",
         Launcher,
         "configured-runner",
         false,
     );
     is(
         &bunx,
-        &[
-            "node",
-            "/h/.bun/install/cache/.bunx-501/@upstash/context7-mcp@latest/node_modules/.bin/context7-mcp",
-            "--x",
-        ],
+        "node|/h/.bun/install/cache/.bunx-501/@upstash/context7-mcp@latest/node_modules/.bin/context7-mcp|--x",
         Server,
         "configured-bunx-join",
         false,
     );
 
     let pnpm = entry("cursor", "pnpm", &["dlx", "demo-mcp"]);
+    is(&pnpm, "pnpm|dlx|demo-mcp", Launcher, "configured-exact", false);
     is(
         &pnpm,
-        &["pnpm", "dlx", "demo-mcp"],
-        Launcher,
-        "configured-exact",
-        false,
-    );
-    is(
-        &pnpm,
-        &[
-            "node",
-            "/h/.cache/pnpm/dlx/0a/1b/node_modules/.bin/../.pnpm/demo-mcp@1.0.0/node_modules/demo-mcp/dist/index.js",
-        ],
+        "node|/h/.cache/pnpm/dlx/0a/1b/node_modules/.bin/../.pnpm/demo-mcp@1.0.0/node_modules/demo-mcp/dist/index.js",
         Server,
         "configured-pnpm-join",
         true,
     );
+}
 
+#[test]
+fn uv_run_is_followed() {
     let run = entry(
         "cursor",
         "uv",
@@ -281,7 +256,7 @@ fn other_runners_are_followed() {
     );
     is(
         &run,
-        &["/srv/d/.venv/bin/python", "server.py", "--x"],
+        "/srv/d/.venv/bin/python|server.py|--x",
         Server,
         "configured-shebang",
         false,
@@ -289,7 +264,7 @@ fn other_runners_are_followed() {
     let module = entry("cursor", "uv", &["run", "--with", "p", "--", "python", "-m", "m"]);
     is(
         &module,
-        &["/c/uv/builds-v0/.tmpX/bin/python", "-m", "m"],
+        "/c/uv/builds-v0/.tmpX/bin/python|-m|m",
         Server,
         "configured-payload",
         false,
@@ -297,7 +272,7 @@ fn other_runners_are_followed() {
     let short = entry("cursor", "uv", &["run", "-m", "acme.server"]);
     is(
         &short,
-        &["/srv/.venv/bin/python", "-m", "acme.server"],
+        "/srv/.venv/bin/python|-m|acme.server",
         Server,
         "configured-payload",
         false,
@@ -309,7 +284,7 @@ fn other_runners_are_followed() {
     );
     is(
         &sdk,
-        &["/e/bin/python", "/e/bin/mcp", "run", "server.py"],
+        "/e/bin/python|/e/bin/mcp|run|server.py",
         Server,
         "configured-shebang",
         false,
@@ -321,25 +296,19 @@ fn wrappers_are_taken_off() {
     let wrapped = entry("codex", "env", &["A=1", "timeout", "60", "mcp-server-git", "-r"]);
     is(
         &wrapped,
-        &["env", "A=1", "timeout", "60", "mcp-server-git", "-r"],
+        "env|A=1|timeout|60|mcp-server-git|-r",
         Launcher,
         "configured-exact",
         false,
     );
     is(
         &wrapped,
-        &["timeout", "60", "mcp-server-git", "-r"],
+        "timeout|60|mcp-server-git|-r",
         Launcher,
         "configured-payload",
         false,
     );
-    is(
-        &wrapped,
-        &["mcp-server-git", "-r"],
-        Server,
-        "configured-payload",
-        false,
-    );
+    is(&wrapped, "mcp-server-git|-r", Server, "configured-payload", false);
     let op = entry(
         "codex",
         "op",
@@ -347,7 +316,7 @@ fn wrappers_are_taken_off() {
     );
     is(
         &op,
-        &["npm exec @notionhq/notion-mcp-server"],
+        "npm exec @notionhq/notion-mcp-server",
         Launcher,
         "configured-title",
         true,
@@ -355,7 +324,7 @@ fn wrappers_are_taken_off() {
     let shell = entry("codex", "bash", &["-c", "cd /srv && exec node dist/index.js --x"]);
     is(
         &shell,
-        &["node", "dist/index.js", "--x"],
+        "node|dist/index.js|--x",
         Server,
         "configured-payload",
         false,
@@ -363,12 +332,7 @@ fn wrappers_are_taken_off() {
     let desktop = entry("claude-desktop", "npx", &["-y", "demo-mcp"]);
     is(
         &desktop,
-        &[
-            "/Applications/Claude.app/Contents/Helpers/disclaimer",
-            "/opt/homebrew/bin/npx",
-            "-y",
-            "demo-mcp",
-        ],
+        "/Applications/Claude.app/Contents/Helpers/disclaimer|/opt/homebrew/bin/npx|-y|demo-mcp",
         Launcher,
         "configured-wrapped",
         false,
@@ -376,12 +340,12 @@ fn wrappers_are_taken_off() {
     let docker = entry("codex", "docker", &["run", "-i", "--rm", "mcp/git", "--x"]);
     is(
         &docker,
-        &["/usr/bin/docker", "run", "-i", "--rm", "mcp/git", "--x"],
+        "/usr/bin/docker|run|-i|--rm|mcp/git|--x",
         Launcher,
         "configured-exact",
         false,
     );
-    is_not(&docker, &["mcp/git", "--x"]);
+    is_not(&docker, "mcp/git|--x");
 }
 
 #[test]
@@ -393,27 +357,27 @@ fn variables_follow_the_client_and_are_lossy_where_unknown() {
     );
     is(
         &claude,
-        &["/home/u/bin/x", "--d", "/data/a", "$HOME"],
+        "/home/u/bin/x|--d|/data/a|$HOME",
         Server,
         "configured-exact",
         true,
     );
-    is_not(&claude, &["/home/u/bin/x", "--d", "/data/b", "$HOME"]);
+    is_not(&claude, "/home/u/bin/x|--d|/data/b|$HOME");
     let vscode = entry("vscode", "~/x", &["${workspaceFolder}/a", "${env:TOKEN}"]);
     is(
         &vscode,
-        &["/home/u/x", "/srv/p/a", "whatever"],
+        "/home/u/x|/srv/p/a|whatever",
         Server,
         "configured-exact",
         true,
     );
     let opencode = entry("opencode", "{env:HOME}/x", &["{file:./k}"]);
-    is(&opencode, &["/home/u/x", "k"], Server, "configured-exact", true);
+    is(&opencode, "/home/u/x|k", Server, "configured-exact", true);
     let codex = entry("codex", "x", &["${HOME}"]);
-    is(&codex, &["x", "${HOME}"], Server, "configured-exact", false);
-    is_not(&codex, &["x", "/home/u"]);
+    is(&codex, "x|${HOME}", Server, "configured-exact", false);
+    is_not(&codex, "x|/home/u");
     let only = entry("claude-code", "${TOOL}", &["${A}", "-v"]);
-    is_not(&only, &["anything", "goes", "-v"]);
+    is_not(&only, "anything|goes|-v");
 
     let known = BTreeMap::from([("DIR".to_owned(), OsBytes::from("/data"))]);
     let words = argv(&["/home/u/bin/x", "--d", "/data/a", "$HOME"]);
@@ -428,8 +392,8 @@ fn variables_follow_the_client_and_are_lossy_where_unknown() {
     assert!(!found.lossy && found.because.contains("`demo`"), "{found:?}");
     let mut own = entry("claude-code", "x", &["${DIR}/a"]);
     own.env.insert("DIR".to_owned(), "/own".to_owned());
-    is(&own, &["x", "/own/a"], Server, "configured-exact", false);
-    is_not(&own, &["x", "/data/a"]);
+    is(&own, "x|/own/a", Server, "configured-exact", false);
+    is_not(&own, "x|/data/a");
 }
 
 #[test]

@@ -67,7 +67,8 @@ proptest! {
         let verdict = CATALOG.verdict(&argv);
         prop_assert_eq!(verdict.mcp, verdict.confidence.is_some());
         prop_assert_eq!(verdict.mcp, matches!(verdict.role, Role::Server | Role::Launcher));
-        prop_assert!(!(verdict.mcp && verdict.undecided) && !verdict.because.is_empty());
+        prop_assert!(!(verdict.mcp && verdict.undecided));
+        prop_assert!(!verdict.because.is_empty());
         let _ = CATALOG.is_transparent(&argv);
         let seen = Seen { argv: &argv, exe: argv.last(), cwd: argv.first(), home: None, variables: None };
         let _ = CATALOG.client(&seen);
