@@ -68,6 +68,11 @@ impl Start {
         self
     }
 
+    pub(super) fn sized(mut self, columns: u16, lines: u16) -> Self {
+        self.size = (columns, lines);
+        self
+    }
+
     pub(super) fn unread(mut self) -> Self {
         self.shown = Shown::No;
         self
