@@ -7,6 +7,7 @@ mod details;
 mod entry;
 mod holders;
 mod host;
+mod managers;
 mod netlink;
 mod parse;
 mod pidfd;
@@ -23,6 +24,7 @@ use rustix::process::{Resource, getrlimit};
 use self::closer::Closer;
 use self::entry::Units;
 use self::host::Machine;
+use self::managers::ServiceManagers;
 use self::reader::Reader;
 use self::table::{Table, Unseen};
 use self::users::Users;
@@ -77,6 +79,7 @@ pub struct LinuxSource {
     observer: Option<Observer>,
     hidepid: Option<String>,
     closer: Closer,
+    managers: ServiceManagers,
 }
 
 impl LinuxSource {
@@ -100,6 +103,7 @@ impl LinuxSource {
             observer: None,
             hidepid,
             closer: Closer::new(options.live),
+            managers: ServiceManagers::default(),
             options,
         })
     }
@@ -177,6 +181,9 @@ impl Source for LinuxSource {
             sample.processes.entry(process.key.pid).or_insert(process);
         }
         self.closer.look(&mut self.reader, &self.table, sample, interest);
+        if self.options.live {
+            self.managers.fill(sample, interest.closely.iter());
+        }
         let seen = Seen::count(sample.processes.values().map(AsRef::as_ref), sample.observer.uid);
         sample.readable = seen.readable;
         sample.visibility = seen.visibility(sample.hidden);
