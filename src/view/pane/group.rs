@@ -18,8 +18,8 @@ pub(super) fn paragraphs(subject: &Subject<'_>) -> Vec<Para> {
         Some(pgid) => {
             let members = having(subject, |one| one.pgid == Some(pgid));
             out.push(Para::bare(safe(group_heading(subject, pgid, members.len()), Tone::Strong)));
-            out.extend(members.iter().map(|one| member(subject, one)));
             out.push(hit(subject, pgid, &members));
+            out.extend(members.iter().map(|one| member(subject, one)));
         }
         None => out.push(Para::bare(lit(
             "process group: its leader lives outside the pid namespace that is seen from here",
