@@ -85,7 +85,11 @@ impl Scene {
             unsearched: Vec::new(),
             problems: Vec::new(),
         };
-        let mut scene = Self { sample, judged: Judged::default(), seq: 2 };
+        let mut scene = Self {
+            sample,
+            judged: Judged::default(),
+            seq: 2,
+        };
         scene.process(1, 0, "root", 12 * DAY, &["/sbin/init"]);
         scene
     }
@@ -99,7 +103,10 @@ impl Scene {
         seconds: u64,
         argv: &[&str],
     ) -> &mut Process {
-        let comm = argv.first().and_then(|first| first.rsplit('/').next()).unwrap_or("process");
+        let comm = argv
+            .first()
+            .and_then(|first| first.rsplit('/').next())
+            .unwrap_or("process");
         let comm: String = comm.chars().take(15).collect();
         let uid = match user {
             "root" => 0,
@@ -108,7 +115,10 @@ impl Scene {
             _ => 1001,
         };
         let process = Process {
-            key: ProcessKey { pid: pid(number), start: StartKey((SINCE_BOOT_MS - seconds * 1000) / 10) },
+            key: ProcessKey {
+                pid: pid(number),
+                start: StartKey((SINCE_BOOT_MS - seconds * 1000) / 10),
+            },
             pidfd_inode: None,
             ppid: Pid::new(i64::from(parent)),
             pgid: Some(pid(number)),
@@ -146,11 +156,19 @@ impl Scene {
 
     /// Lends a process for changing.
     pub(crate) fn edit(&mut self, number: u32) -> &mut Process {
-        Arc::make_mut(self.sample.processes.get_mut(&pid(number)).expect("a process of the scene"))
+        Arc::make_mut(
+            self.sample
+                .processes
+                .get_mut(&pid(number))
+                .expect("a process of the scene"),
+        )
     }
 
     pub(crate) fn key(&self, number: u32) -> ProcessKey {
-        self.sample.process(pid(number)).expect("a process of the scene").key
+        self.sample
+            .process(pid(number))
+            .expect("a process of the scene")
+            .key
     }
 
     /// Adds an instance of this server, with a finding, under an owner.
@@ -201,7 +219,11 @@ impl Scene {
             },
             transport: Transport::Stdio,
             finding,
-            lineage: if adopted { Lineage::Reparented } else { Lineage::Child },
+            lineage: if adopted {
+                Lineage::Reparented
+            } else {
+                Lineage::Child
+            },
             adopter,
             managed: None,
             container: None,
@@ -233,22 +255,38 @@ impl Scene {
     pub(crate) fn world(mut self) -> Arc<World> {
         for instance in &self.judged.instances {
             for (key, role) in instance.members() {
-                self.judged.roles.entry(key).or_default().push(RoleOf { instance: instance.id, role });
+                self.judged.roles.entry(key).or_default().push(RoleOf {
+                    instance: instance.id,
+                    role,
+                });
             }
             if let Some(client) = &instance.client {
-                let role = RoleOf { instance: instance.id, role: Role::Client };
+                let role = RoleOf {
+                    instance: instance.id,
+                    role: Role::Client,
+                };
                 self.judged.roles.entry(client.process).or_default().push(role);
             }
         }
         if self.sample.readable == 0 {
             self.sample.readable = u32::try_from(self.sample.processes.len()).unwrap();
         }
-        Arc::new(World { seq: self.seq, sample: self.sample, judged: self.judged, complete: true })
+        Arc::new(World {
+            seq: self.seq,
+            sample: self.sample,
+            judged: self.judged,
+            complete: true,
+        })
     }
 }
 
 pub(crate) fn fact(code: &str, text: &str, source: &str, weight: Weight) -> Fact {
-    Fact { code: code.to_owned(), text: text.to_owned(), source: source.to_owned(), weight }
+    Fact {
+        code: code.to_owned(),
+        text: text.to_owned(),
+        source: source.to_owned(),
+        weight,
+    }
 }
 
 pub(crate) fn lead(letter: &str, kind: LeadKind, target: &str, owner: u32, meaning: &str) -> Lead {
@@ -267,11 +305,21 @@ pub(crate) fn lead(letter: &str, kind: LeadKind, target: &str, owner: u32, meani
 }
 
 pub(crate) fn descriptor(fd: u32, target: Target, access: Access) -> Descriptor {
-    Descriptor { fd, target, access: Reading::Value(access) }
+    Descriptor {
+        fd,
+        target,
+        access: Reading::Value(access),
+    }
 }
 
 /// One end of a wire on fd 0.
-pub(crate) fn stdin(owner: u32, kind: EndKind, inode: u64, peer: PeerState, holders: &[(u32, Relation)]) -> Stdio {
+pub(crate) fn stdin(
+    owner: u32,
+    kind: EndKind,
+    inode: u64,
+    peer: PeerState,
+    holders: &[(u32, Relation)],
+) -> Stdio {
     Stdio {
         stdin: Some(End {
             fd: Some(0),
@@ -311,7 +359,12 @@ pub(crate) fn live() -> Scene {
         hidden.cwd = Reading::Denied;
         let instance = scene.instance("tools", number, OwnerKey::User(1002), Finding::Unknown);
         instance.reach = None;
-        instance.facts = vec![fact("denied", "its descriptors are denied", "/proc/PID/fd", Weight::Strong)];
+        instance.facts = vec![fact(
+            "denied",
+            "its descriptors are denied",
+            "/proc/PID/fd",
+            Weight::Strong,
+        )];
     }
     let mut number = 900;
     while scene.sample.processes.len() < 412 {
@@ -332,7 +385,14 @@ fn severed_git(scene: &mut Scene) {
     git.descriptors = Reading::Value(vec![
         descriptor(0, Target::Socket { inode: 88_121 }, Access::Both),
         descriptor(1, Target::Socket { inode: 88_122 }, Access::Both),
-        descriptor(2, Target::File { path: "/var/log/git.log".into(), deleted: false }, Access::Write),
+        descriptor(
+            2,
+            Target::File {
+                path: "/var/log/git.log".into(),
+                deleted: false,
+            },
+            Access::Write,
+        ),
         descriptor(7, Target::Pipe { inode: 90_001 }, Access::Write),
         descriptor(9, Target::Socket { inode: 88_200 }, Access::Both),
     ]);
@@ -369,8 +429,16 @@ fn severed_git(scene: &mut Scene) {
         },
     );
     scene.sample.sockets = Reading::Value(sockets);
-    let reader = Holder { process: scene.key(48_290), fd: 3, access: Access::Read };
-    let writer = Holder { process: scene.key(48_271), fd: 7, access: Access::Write };
+    let reader = Holder {
+        process: scene.key(48_290),
+        fd: 3,
+        access: Access::Read,
+    };
+    let writer = Holder {
+        process: scene.key(48_271),
+        fd: 7,
+        access: Access::Write,
+    };
     scene.sample.holders.insert(90_001, vec![reader, writer]);
     let helper = scene.key(48_290);
     let instance = scene.instance("git", 48_271, OwnerKey::Adopter(init), Finding::Severed);
@@ -385,21 +453,59 @@ fn severed_git(scene: &mut Scene) {
     };
     instance.stdio = Some(stdin(48_271, EndKind::Socket, 88_121, PeerState::None, &[]));
     instance.facts = vec![
-        fact("stdin_peer_closed", "stdin socket 88121: its peer was closed", "sock_diag", Weight::Strong),
-        fact("reparented", "its parent has exited; init is its parent now", "/proc/48271/stat", Weight::Supporting),
-        fact("running", "it has used the CPU since the last sample", "/proc/48271/stat", Weight::Supporting),
+        fact(
+            "stdin_peer_closed",
+            "stdin socket 88121: its peer was closed",
+            "sock_diag",
+            Weight::Strong,
+        ),
+        fact(
+            "reparented",
+            "its parent has exited; init is its parent now",
+            "/proc/48271/stat",
+            Weight::Supporting,
+        ),
+        fact(
+            "running",
+            "it has used the CPU since the last sample",
+            "/proc/48271/stat",
+            Weight::Supporting,
+        ),
     ];
     instance.acts_now = vec![
         fact("cpu", "98 % CPU, state R", "/proc/48271/stat", Weight::Context),
-        fact("sent", "10.2.0.4:443 last sent 2s ago, 14K out", "sock_diag", Weight::Context),
+        fact(
+            "sent",
+            "10.2.0.4:443 last sent 2s ago, 14K out",
+            "sock_diag",
+            Weight::Context,
+        ),
     ];
-    let mut tcp = lead("a", LeadKind::Tcp, "10.2.0.4:443", 48_271, "an open connection; what it is allowed to do is not known");
+    let mut tcp = lead(
+        "a",
+        LeadKind::Tcp,
+        "10.2.0.4:443",
+        48_271,
+        "an open connection; what it is allowed to do is not known",
+    );
     tcp.fd = Some(9);
     tcp.state = Some("ESTAB".to_owned());
     tcp.last_sent_ms = Some(2_000);
-    let mut ssh = lead("b", LeadKind::Ssh, "deploy@10.2.0.4", 48_290, "a control master: sessions can be opened through it without a key");
+    let mut ssh = lead(
+        "b",
+        LeadKind::Ssh,
+        "deploy@10.2.0.4",
+        48_290,
+        "a control master: sessions can be opened through it without a key",
+    );
     ssh.advice = Some("ssh -O exit -S PATH deploy@10.2.0.4".to_owned());
-    let token = lead("c", LeadKind::CredentialName, "GITHUB_TOKEN", 48_271, "usually a credential; the name only was read");
+    let token = lead(
+        "c",
+        LeadKind::CredentialName,
+        "GITHUB_TOKEN",
+        48_271,
+        "usually a credential; the name only was read",
+    );
     instance.reach = Some(vec![tcp, ssh, token]);
 }
 
@@ -411,14 +517,32 @@ fn held_scrape(scene: &mut Scene) {
     scrape.rss_bytes = 120 << 20;
     scrape.stat = "Ssl".to_owned();
     let instance = scene.instance("scrape", 50_113, OwnerKey::Adopter(init), Finding::Held);
-    instance.stdio = Some(stdin(50_113, EndKind::Pipe, 91_000, PeerState::Held, &[(50_120, Relation::Other)]));
-    instance.facts =
-        vec![fact("held_by_other", "the writer of pipe 91000 is sh 50120, no client", "/proc/50120/fd/5", Weight::Strong)];
-    instance.reach = Some(vec![lead("a", LeadKind::Tcp, "10.9.0.1:80", 50_113, "an open connection")]);
+    instance.stdio = Some(stdin(
+        50_113,
+        EndKind::Pipe,
+        91_000,
+        PeerState::Held,
+        &[(50_120, Relation::Other)],
+    ));
+    instance.facts = vec![fact(
+        "held_by_other",
+        "the writer of pipe 91000 is sh 50120, no client",
+        "/proc/50120/fd/5",
+        Weight::Strong,
+    )];
+    instance.reach = Some(vec![lead(
+        "a",
+        LeadKind::Tcp,
+        "10.9.0.1:80",
+        50_113,
+        "an open connection",
+    )]);
 }
 
 fn codex(scene: &mut Scene) {
-    scene.process(4_821, 1, "deploy", 6 * DAY + 2 * HOUR, &["codex"]).tty = Some("pts/1".to_owned());
+    scene
+        .process(4_821, 1, "deploy", 6 * DAY + 2 * HOUR, &["codex"])
+        .tty = Some("pts/1".to_owned());
     scene.client(4_821, "codex", "codex");
     let owner = OwnerKey::Process(scene.key(4_821));
     for (name, count, megabytes, first, argv) in [
@@ -427,15 +551,32 @@ fn codex(scene: &mut Scene) {
     ] {
         for at in 0..count {
             let number = first + at;
-            let server = scene.process(number, 4_821, "deploy", 6 * DAY - u64::from(at) * 3_000, &["node", argv]);
+            let server = scene.process(
+                number,
+                4_821,
+                "deploy",
+                6 * DAY - u64::from(at) * 3_000,
+                &["node", argv],
+            );
             server.rss_bytes = megabytes << 20;
             server.cpu_permille = Some(1);
             server.pgid = Some(pid(4_821));
             server.sid = Some(pid(4_821));
             let instance = scene.instance(name, number, owner.clone(), Finding::Attached);
-            instance.stdio =
-                Some(stdin(number, EndKind::Socket, 100_000 + u64::from(number), PeerState::Held, &[(4_821, Relation::Client)]));
-            instance.reach = Some(vec![lead("a", LeadKind::Tcp, "10.0.0.1:443", number, "an open connection")]);
+            instance.stdio = Some(stdin(
+                number,
+                EndKind::Socket,
+                100_000 + u64::from(number),
+                PeerState::Held,
+                &[(4_821, Relation::Client)],
+            ));
+            instance.reach = Some(vec![lead(
+                "a",
+                LeadKind::Tcp,
+                "10.0.0.1:443",
+                number,
+                "an open connection",
+            )]);
             instance.generation = at + 1;
             instance.older_twin = at + 10 < count;
         }
@@ -446,14 +587,25 @@ fn claude(scene: &mut Scene) {
     scene.process(2_211, 1, "user", 2 * HOUR + 780, &["claude"]);
     scene.client(2_211, "claude-code", "claude");
     let owner = OwnerKey::Process(scene.key(2_211));
-    for (at, name) in ["fs", "memory", "fetch", "time", "search", "wedge"].into_iter().enumerate() {
+    for (at, name) in ["fs", "memory", "fetch", "time", "search", "wedge"]
+        .into_iter()
+        .enumerate()
+    {
         let number = 2_300 + u32::try_from(at).unwrap();
         scene.process(number, 2_211, "user", 2 * HOUR, &["mcp-server", name]);
-        let finding = if name == "wedge" { Finding::Wedged } else { Finding::Attached };
+        let finding = if name == "wedge" {
+            Finding::Wedged
+        } else {
+            Finding::Attached
+        };
         let instance = scene.instance(name, number, owner.clone(), finding);
         if finding == Finding::Wedged {
-            instance.facts =
-                vec![fact("client_stopped", "its client 2211 is stopped", "/proc/2211/stat", Weight::Strong)];
+            instance.facts = vec![fact(
+                "client_stopped",
+                "its client 2211 is stopped",
+                "/proc/2211/stat",
+                Weight::Strong,
+            )];
         }
     }
 }
@@ -463,9 +615,21 @@ pub(crate) fn chain(scene: &mut Scene) {
     scene.process(3_000, 1, "user", DAY, &["cursor"]);
     scene.client(3_000, "cursor", "Cursor");
     let owner = OwnerKey::Process(scene.key(3_000));
-    scene.process(3_010, 3_000, "user", DAY - 5, &["npm", "exec", "@playwright/mcp@latest"]);
+    scene.process(
+        3_010,
+        3_000,
+        "user",
+        DAY - 5,
+        &["npm", "exec", "@playwright/mcp@latest"],
+    );
     scene.process(3_020, 3_010, "user", DAY - 6, &["sh", "-c", "playwright-mcp"]);
-    scene.process(3_030, 3_020, "user", DAY - 7, &["node", "/home/user/.npm/_npx/x/bin/playwright-mcp"]);
+    scene.process(
+        3_030,
+        3_020,
+        "user",
+        DAY - 7,
+        &["node", "/home/user/.npm/_npx/x/bin/playwright-mcp"],
+    );
     scene.process(3_040, 3_030, "user", HOUR, &["/opt/chrome/chrome", "--headless"]);
     let (npm, sh, chrome) = (scene.key(3_010), scene.key(3_020), scene.key(3_040));
     let instance = scene.instance("playwright", 3_030, owner, Finding::Attached);
@@ -479,8 +643,15 @@ pub(crate) fn all_well() -> Scene {
     let mut scene = Scene::new();
     chain(&mut scene);
     claude(&mut scene);
-    scene.judged.instances.retain(|one| one.finding == Finding::Attached);
-    scene.judged.looked_at = LookedAt { files: 3, entries: 14, running: 6 };
+    scene
+        .judged
+        .instances
+        .retain(|one| one.finding == Finding::Attached);
+    scene.judged.looked_at = LookedAt {
+        files: 3,
+        entries: 14,
+        running: 6,
+    };
     scene
 }
 
@@ -501,17 +672,49 @@ pub(crate) fn hostile() -> Scene {
     evil.stat = "S\u{1b}[1m".to_owned();
     evil.descriptors = Reading::Value(vec![
         descriptor(0, Target::Pipe { inode: 5 }, Access::Read),
-        descriptor(3, Target::File { path: "/tmp/a\u{1b}[0mb\n".into(), deleted: true }, Access::Both),
-        descriptor(4, Target::Other { link: b"odd:\x9b\xff".as_slice().into() }, Access::Both),
+        descriptor(
+            3,
+            Target::File {
+                path: "/tmp/a\u{1b}[0mb\n".into(),
+                deleted: true,
+            },
+            Access::Both,
+        ),
+        descriptor(
+            4,
+            Target::Other {
+                link: b"odd:\x9b\xff".as_slice().into(),
+            },
+            Access::Both,
+        ),
     ]);
-    let instance =
-        scene.instance("se\u{1b}[7mver\u{202e}", 666, OwnerKey::Adopter(init), Finding::Severed);
-    instance.facts = vec![fact("x", "text \u{1b}[5m with \u{7} bell", "/proc/\u{1b}/x", Weight::Strong)];
-    instance.reach =
-        Some(vec![lead("a", LeadKind::UnixSocket, "/tmp/s\u{1b}[1m\u{2066}", 666, "means \u{8}\u{8} this")]);
+    let instance = scene.instance(
+        "se\u{1b}[7mver\u{202e}",
+        666,
+        OwnerKey::Adopter(init),
+        Finding::Severed,
+    );
+    instance.facts = vec![fact(
+        "x",
+        "text \u{1b}[5m with \u{7} bell",
+        "/proc/\u{1b}/x",
+        Weight::Strong,
+    )];
+    instance.reach = Some(vec![lead(
+        "a",
+        LeadKind::UnixSocket,
+        "/tmp/s\u{1b}[1m\u{2066}",
+        666,
+        "means \u{8}\u{8} this",
+    )]);
     instance.identified_by.because = "because \u{1b}c".to_owned();
     scene.process(777, 1, "root", HOUR, &["日本語サーバー", "--名前", "ユーザー"]);
-    let instance = scene.instance("日本語サーバー名前とても長い", 777, OwnerKey::Adopter(init), Finding::Attached);
+    let instance = scene.instance(
+        "日本語サーバー名前とても長い",
+        777,
+        OwnerKey::Adopter(init),
+        Finding::Attached,
+    );
     instance.facts = vec![fact("w", "広い文字", "/proc", Weight::Strong)];
     scene.client(666, "evil", "Ev\u{1b}[3mil");
     scene

@@ -5,9 +5,7 @@ use std::sync::Arc;
 
 use super::command::{self, Availability, FOOTER, LATER, commands};
 use super::panes::{Focus, Pane};
-use super::testkit::{
-    DAY, Scene, all_well, app, chain, live, pid, press, rows, selected,
-};
+use super::testkit::{DAY, Scene, all_well, app, chain, live, pid, press, rows, selected};
 use super::{App, Demand, Effect, Event, Key, update};
 use crate::model::finding::Finding;
 use crate::model::instance::OwnerKey;
@@ -28,7 +26,10 @@ fn next(change: impl FnOnce(&mut Scene)) -> Event {
 
 fn end(scene: &mut Scene, number: u32) {
     scene.sample.processes.remove(&pid(number));
-    scene.judged.instances.retain(|one| one.lead_process().pid != pid(number));
+    scene
+        .judged
+        .instances
+        .retain(|one| one.lead_process().pid != pid(number));
     for instance in &mut scene.judged.instances {
         instance.helpers.retain(|key| key.pid != pid(number));
     }
@@ -71,7 +72,9 @@ fn trouble_is_unfolded_and_the_rest_is_folded() {
 fn the_demand_follows_the_selection_once() {
     let mut app = live_app();
     let effects = press(&mut app, "<down>");
-    assert!(matches!(&effects[..], [Effect::Demand(Demand { selected: Some(key) })] if key.pid == pid(48_290)));
+    assert!(
+        matches!(&effects[..], [Effect::Demand(Demand { selected: Some(key) })] if key.pid == pid(48_290))
+    );
     assert_eq!(press(&mut app, "w"), []);
 }
 
@@ -99,8 +102,15 @@ fn everything_unfolds_and_folds_again() {
     press(&mut app, "*");
     assert_eq!(rows(&app).len(), app.nav().tree().len());
     press(&mut app, "*");
-    assert_eq!(rows(&app), ["init 1", "claude 2211", "codex 4821", "unknown, of user guest"]);
-    assert_eq!(selected(&app), "init 1", "the selection goes to what is left of it");
+    assert_eq!(
+        rows(&app),
+        ["init 1", "claude 2211", "codex 4821", "unknown, of user guest"]
+    );
+    assert_eq!(
+        selected(&app),
+        "init 1",
+        "the selection goes to what is left of it"
+    );
 }
 
 #[test]
@@ -147,7 +157,15 @@ fn a_filter_keeps_ancestors_and_gives_the_selection_back() {
 fn filters_are_typed_kept_and_cleared_one_step_at_a_time() {
     let mut app = live_app();
     press(&mut app, "<f4> user:guest <enter>");
-    assert_eq!(rows(&app), ["unknown, of user guest", "  tools x2", "    tools 70001", "    tools 70002"]);
+    assert_eq!(
+        rows(&app),
+        [
+            "unknown, of user guest",
+            "  tools x2",
+            "    tools 70001",
+            "    tools 70002"
+        ]
+    );
     press(&mut app, "<esc>");
     assert_eq!(app.filter().text(), "");
     assert!(rows(&app).len() > 10);
@@ -168,7 +186,9 @@ fn a_session_is_found_by_the_identifiers_of_members() {
     let mut scene = live();
     let helper = scene.edit(48_290);
     let mut environment = helper.environment.value().cloned().unwrap_or_default();
-    environment.identifiers.insert("CLAUDE_CODE_SESSION_ID".to_owned(), "5F0E-abc".into());
+    environment
+        .identifiers
+        .insert("CLAUDE_CODE_SESSION_ID".to_owned(), "5F0E-abc".into());
     helper.environment = crate::model::reading::Reading::Value(environment);
     let mut app = app_of(scene);
     press(&mut app, "/ session:5f0e");
@@ -197,11 +217,14 @@ fn the_selection_survives_a_refresh_a_sort_and_another_width() {
     let mut app = live_app();
     press(&mut app, "]");
     assert_eq!(selected(&app), "scrape 50113");
-    update(&mut app, next(|scene| {
-        scene.process(40, 1, "root", 9 * DAY, &["node", "early.js"]);
-        let init = scene.key(1);
-        scene.instance("early", 40, OwnerKey::Adopter(init), Finding::Severed);
-    }));
+    update(
+        &mut app,
+        next(|scene| {
+            scene.process(40, 1, "root", 9 * DAY, &["node", "early.js"]);
+            let init = scene.key(1);
+            scene.instance("early", 40, OwnerKey::Adopter(init), Finding::Severed);
+        }),
+    );
     assert_eq!(selected(&app), "scrape 50113");
     for keys in [">", ">", "I", "t", "t", "a", "a", "t", "<"] {
         press(&mut app, keys);
@@ -238,7 +261,10 @@ fn what_remains_of_an_instance_is_selected_when_its_launcher_ends() {
     instance.top = sh;
     update(&mut app, Event::World(scene.world()));
     assert_eq!(selected(&app), "playwright 3030");
-    assert_eq!(app.status(), Some("npm 3010 is gone; selected now: playwright 3030"));
+    assert_eq!(
+        app.status(),
+        Some("npm 3010 is gone; selected now: playwright 3030")
+    );
 }
 
 #[test]
@@ -257,7 +283,10 @@ fn a_row_without_remains_gives_way_to_the_nearest_and_says_so() {
     press(&mut app, "]");
     update(&mut app, next(|scene| end(scene, 50_113)));
     assert_eq!(selected(&app), "claude 2211");
-    assert_eq!(app.status(), Some("scrape 50113 is gone; selected now: claude 2211"));
+    assert_eq!(
+        app.status(),
+        Some("scrape 50113 is gone; selected now: claude 2211")
+    );
 }
 
 #[test]
@@ -265,11 +294,17 @@ fn a_reused_pid_is_somebody_else() {
     let mut app = live_app();
     press(&mut app, "a ]");
     assert_eq!(selected(&app), "scrape 50113");
-    update(&mut app, next(|scene| {
-        end(scene, 50_113);
-        scene.process(50_113, 1, "root", 5, &["stranger"]);
-    }));
-    assert!(app.status().is_some_and(|said| said.starts_with("scrape 50113 is gone")));
+    update(
+        &mut app,
+        next(|scene| {
+            end(scene, 50_113);
+            scene.process(50_113, 1, "root", 5, &["stranger"]);
+        }),
+    );
+    assert!(
+        app.status()
+            .is_some_and(|said| said.starts_with("scrape 50113 is gone"))
+    );
 }
 
 #[test]
@@ -279,7 +314,11 @@ fn the_tree_widens_and_all_processes_are_one_key_away() {
     assert_eq!(app.nav().plan().breadth, Breadth::Ancestors);
     assert_eq!(rows(&app)[0], "init 1");
     press(&mut app, "<f5>");
-    assert_eq!(rows(&app).len(), 160 + 1, "every instance, and the helper of the one in trouble");
+    assert_eq!(
+        rows(&app).len(),
+        160 + 1,
+        "every instance, and the helper of the one in trouble"
+    );
     press(&mut app, "t a");
     assert_eq!(app.nav().plan().scope, Scope::Everything);
     assert_eq!(rows(&app).len(), 412);
@@ -313,7 +352,10 @@ fn users_are_gone_through_and_all_come_back() {
         users.push(app.nav().plan().user.clone());
     }
     let users: Vec<Option<&str>> = users.iter().map(Option::as_deref).collect();
-    assert_eq!(users, [Some("deploy"), Some("guest"), Some("root"), Some("user"), None]);
+    assert_eq!(
+        users,
+        [Some("deploy"), Some("guest"), Some("root"), Some("user"), None]
+    );
 }
 
 #[test]
@@ -323,11 +365,20 @@ fn sorting_by_a_column_and_inverting_it() {
         press(&mut app, ">");
     }
     let owners = |app: &App| -> Vec<String> {
-        rows(app).into_iter().filter(|row| !row.starts_with(' ')).collect()
+        rows(app)
+            .into_iter()
+            .filter(|row| !row.starts_with(' '))
+            .collect()
     };
-    assert_eq!(owners(&app), ["codex 4821", "init 1", "claude 2211", "unknown, of user guest"]);
+    assert_eq!(
+        owners(&app),
+        ["codex 4821", "init 1", "claude 2211", "unknown, of user guest"]
+    );
     press(&mut app, "I");
-    assert_eq!(owners(&app), ["unknown, of user guest", "claude 2211", "init 1", "codex 4821"]);
+    assert_eq!(
+        owners(&app),
+        ["unknown, of user guest", "claude 2211", "init 1", "codex 4821"]
+    );
     press(&mut app, "< > > >");
     assert_eq!(app.nav().plan().sort, crate::table::Sort::default());
 }
@@ -342,7 +393,10 @@ fn panes_turn_hide_and_take_the_keys() {
     press(&mut app, "3 0");
     assert_eq!(app.panes().shown(), None);
     press(&mut app, "<enter>");
-    assert_eq!((app.panes().shown(), app.panes().focus()), (Some(Pane::Sockets), Focus::Pane));
+    assert_eq!(
+        (app.panes().shown(), app.panes().focus()),
+        (Some(Pane::Sockets), Focus::Pane)
+    );
     let row = selected(&app);
     press(&mut app, "j j");
     assert_eq!((selected(&app), app.panes().scrolled()), (row, 2));
@@ -357,7 +411,9 @@ fn the_palette_runs_every_command_by_its_name() {
     for spec in commands() {
         let mut app = live_app();
         press(&mut app, ":");
-        let Some(popup) = app.popup() else { panic!("no palette") };
+        let Some(popup) = app.popup() else {
+            panic!("no palette")
+        };
         assert!(matches!(popup.content(), super::popup::Content::Palette(_)));
         press(&mut app, spec.name);
         let found = match app.popup().map(super::popup::Popup::content) {
@@ -380,7 +436,13 @@ fn the_palette_says_why_a_command_does_nothing() {
 
 #[test]
 fn popups_take_every_key_and_are_closed_by_their_own() {
-    for (keys, again) in [("?", "?"), ("<f1>", "q"), ("e", "e"), ("c", "<esc>"), ("!", "<enter>")] {
+    for (keys, again) in [
+        ("?", "?"),
+        ("<f1>", "q"),
+        ("e", "e"),
+        ("c", "<esc>"),
+        ("!", "<enter>"),
+    ] {
         let mut app = live_app();
         press(&mut app, keys);
         let row = selected(&app);
@@ -415,7 +477,11 @@ fn keys_of_later_versions_say_so_and_are_not_listed() {
         let mut app = live_app();
         let row = selected(&app);
         assert_eq!(update(&mut app, Event::Key(*key)), []);
-        assert!(app.status().is_some_and(|said| said.ends_with("not in this version")), "{key:?}");
+        assert!(
+            app.status()
+                .is_some_and(|said| said.ends_with("not in this version")),
+            "{key:?}"
+        );
         assert_eq!(selected(&app), row);
     }
 }
@@ -483,7 +549,11 @@ fn names_and_docs_fit_where_they_are_shown() {
     for spec in commands() {
         assert!(spec.name.len() <= 16 && spec.name.chars().all(|c| c.is_ascii_lowercase() || c == '-'));
         assert!((3..=80).contains(&spec.doc.len()), "{}", spec.name);
-        assert!(!spec.doc.ends_with('.') && spec.doc.starts_with(|c: char| c.is_lowercase()), "{}", spec.doc);
+        assert!(
+            !spec.doc.ends_with('.') && spec.doc.starts_with(|c: char| c.is_lowercase()),
+            "{}",
+            spec.doc
+        );
         assert!(spec.keys_label().len() <= 14, "{}", spec.keys_label());
         assert!(!spec.keys.is_empty(), "{}", spec.name);
     }
@@ -506,5 +576,13 @@ fn instances_that_started_first_stand_first() {
     let mut app = live_app();
     press(&mut app, "/ playwright <enter>");
     let names = rows(&app);
-    assert_eq!(&names[..4], ["codex 4821", "  playwright x50", "    playwright 10000", "    playwright 10001"]);
+    assert_eq!(
+        &names[..4],
+        [
+            "codex 4821",
+            "  playwright x50",
+            "    playwright 10000",
+            "    playwright 10001"
+        ]
+    );
 }

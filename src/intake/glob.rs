@@ -191,7 +191,10 @@ mod tests {
         let found = Look::new(home.path(), pattern).run();
         let shown = |(path, seen): (PathBuf, Result<Stamp, Trouble>)| {
             let name = path.strip_prefix(home.path()).unwrap().display().to_string();
-            seen.map_or_else(|trouble| format!("{name}: {}", trouble.detail), |_| name)
+            match seen {
+                Ok(_) => name,
+                Err(trouble) => format!("{name}: {}", trouble.detail),
+            }
         };
         found.into_iter().map(shown).collect()
     }

@@ -23,7 +23,10 @@ pub(super) fn step(app: &App, width: usize, theme: Theme) -> (Drawn, Option<usiz
     };
     let text = theme.text(&text.text);
     let mut line = Drawn::one(" ".to_owned(), tone);
-    line.push(truncate(&text, width.saturating_sub(1), theme.glyphs()).into_owned(), tone);
+    line.push(
+        truncate(&text, width.saturating_sub(1), theme.glyphs()).into_owned(),
+        tone,
+    );
     (line, None)
 }
 
@@ -51,31 +54,50 @@ pub(super) fn typed(
 }
 
 fn next_step(app: &App) -> super::paint::Piece {
-    let Some((shown, node)) = app.shown().zip(app.nav().node()) else { return lit("", Tone::Plain) };
+    let Some((shown, node)) = app.shown().zip(app.nav().node()) else {
+        return lit("", Tone::Plain);
+    };
     match node.instance.and_then(|id| shown.instance(id)) {
         Some(instance) => say(&of_instance(instance), Tone::Plain),
-        None if node.figures.trouble() > 0 => {
-            say(&format!("next: {} in trouble below; ] goes there", node.figures.trouble()), Tone::Plain)
-        }
+        None if node.figures.trouble() > 0 => say(
+            &format!("next: {} in trouble below; ] goes there", node.figures.trouble()),
+            Tone::Plain,
+        ),
         None => lit("", Tone::Plain),
     }
 }
 
 /// Identify, prove, revoke, verify, then end: in that order, and by somebody else's hand so far.
 fn of_instance(instance: &Instance) -> String {
-    let letters: Vec<&str> = instance.reach.iter().flatten().map(|lead| lead.letter.as_str()).collect();
+    let letters: Vec<&str> = instance
+        .reach
+        .iter()
+        .flatten()
+        .map(|lead| lead.letter.as_str())
+        .collect();
     match instance.finding {
         Finding::Attached | Finding::Network if !instance.older_twin => String::new(),
         Finding::Attached | Finding::Network => {
             "next: a younger twin runs: find out whether the session of this one has ended".to_owned()
         }
-        Finding::Wedged => "next: its client cannot act: look at the client first, it may be resumed".to_owned(),
-        Finding::Held => "next: find out what the holder of the other end is for: ending it may be the remedy".to_owned(),
+        Finding::Wedged => {
+            "next: its client cannot act: look at the client first, it may be resumed".to_owned()
+        }
+        Finding::Held => {
+            "next: find out what the holder of the other end is for: ending it may be the remedy".to_owned()
+        }
         Finding::Defunct => "next: it has exited; what is left is for its parent to wait for it".to_owned(),
         Finding::Unknown => "next: read what is not known (1) with the rights that it needs".to_owned(),
-        _ if instance.reach.is_none() => "next: wait for the closer look, then read what it reaches (1)".to_owned(),
-        _ if letters.is_empty() => "next: no visible lead: check 1 to 4, then end it; it is housekeeping".to_owned(),
-        _ => format!("next: revoke {}, verify each denial, then TERM and look again", letters.join(" ")),
+        _ if instance.reach.is_none() => {
+            "next: wait for the closer look, then read what it reaches (1)".to_owned()
+        }
+        _ if letters.is_empty() => {
+            "next: no visible lead: check 1 to 4, then end it; it is housekeeping".to_owned()
+        }
+        _ => format!(
+            "next: revoke {}, verify each denial, then TERM and look again",
+            letters.join(" ")
+        ),
     }
 }
 
@@ -88,8 +110,15 @@ fn commands(app: &App, width: usize) -> Vec<(String, &'static str)> {
         Some((*importance, spec.keys.first()?.label(), spec.footer?)).filter(|_| available)
     });
     let mut shown: Vec<(u8, String, &'static str)> = useful.collect();
-    while shown.iter().map(|(_, key, word)| columns(key) + columns(word) + 3).sum::<usize>() > width + 1 {
-        let Some(least) = shown.iter().map(|(importance, ..)| *importance).min() else { break };
+    while shown
+        .iter()
+        .map(|(_, key, word)| columns(key) + columns(word) + 3)
+        .sum::<usize>()
+        > width + 1
+    {
+        let Some(least) = shown.iter().map(|(importance, ..)| *importance).min() else {
+            break;
+        };
         shown.retain(|(importance, ..)| *importance != least);
     }
     shown.into_iter().map(|(_, key, word)| (key, word)).collect()
@@ -107,12 +136,27 @@ pub(super) fn keys(app: &App, width: usize) -> Drawn {
             _ => fixed(&[("Up Down PgUp PgDn", "scroll"), ("Esc", "close")]),
         }
     } else if app.prompt().is_some() {
-        fixed(&[("Enter", "keep"), ("Esc", "cancel"), ("Up Down", "select"), ("Ctrl-U", "clear")]);
+        fixed(&[
+            ("Enter", "keep"),
+            ("Esc", "cancel"),
+            ("Up Down", "select"),
+            ("Ctrl-U", "clear"),
+        ]);
     } else if app.panes().focus() == Focus::Tree {
         entries = commands(app, width);
     } else {
-        let full = if app.panes().focus() == Focus::FullPane { "back to the tree" } else { "full screen" };
-        fixed(&[("Up Down", "scroll"), ("Tab", "next pane"), ("Enter", full), ("Esc", "back"), ("?", "help")]);
+        let full = if app.panes().focus() == Focus::FullPane {
+            "back to the tree"
+        } else {
+            "full screen"
+        };
+        fixed(&[
+            ("Up Down", "scroll"),
+            ("Tab", "next pane"),
+            ("Enter", full),
+            ("Esc", "back"),
+            ("?", "help"),
+        ]);
     }
     let mut line = Drawn::one(" ".to_owned(), Tone::Plain);
     let mut used = 1;

@@ -7,10 +7,10 @@ use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
 
 use super::{Scroll, draw};
-use crate::app::testkit::{all_well, app, app_with, chain, hostile, live, options, pid, press, Scene};
+use crate::app::testkit::{Scene, all_well, app, app_with, chain, hostile, live, options, pid, press};
 use crate::app::{App, Colour, Event, update};
-use crate::model::host::{Os, Visibility};
 use crate::model::finding::Finding;
+use crate::model::host::{Os, Visibility};
 use crate::model::instance::{LookedAt, OwnerKey};
 use crate::model::reading::{Absence, Reading};
 use crate::model::sample::{Problem, Unsearched};
@@ -120,7 +120,11 @@ fn nobody() -> Scene {
     for number in 2..60 {
         scene.process(number, 1, "root", 1000, &["/usr/sbin/daemon", "--foreground"]);
     }
-    scene.judged.looked_at = LookedAt { files: 3, entries: 14, running: 0 };
+    scene.judged.looked_at = LookedAt {
+        files: 3,
+        entries: 14,
+        running: 0,
+    };
     scene.judged.problems.push(Problem {
         pid: None,
         what: "/home/b/.claude.json".to_owned(),
@@ -145,7 +149,10 @@ fn with_problems() -> Arc<World> {
         detail: "line 3: a comma is missing".to_owned(),
     });
     let process = scene.key(70_001);
-    scene.sample.unsearched.push(Unsearched { process, why: Absence::Denied });
+    scene.sample.unsearched.push(Unsearched {
+        process,
+        why: Absence::Denied,
+    });
     scene.world()
 }
 
@@ -153,9 +160,13 @@ fn not_root() -> Arc<World> {
     let mut scene = nobody();
     scene.judged.problems.clear();
     for (number, user) in [(101, "deploy"), (102, "root")] {
-        scene.process(number, 1, user, 1000, &["node", "/opt/x/mcp-server.js"]).descriptors = Reading::Denied;
+        scene
+            .process(number, 1, user, 1000, &["node", "/opt/x/mcp-server.js"])
+            .descriptors = Reading::Denied;
         let uid = *scene.edit(number).uid.value().unwrap();
-        scene.instance("x", number, OwnerKey::User(uid), Finding::Unknown).reach = None;
+        scene
+            .instance("x", number, OwnerKey::User(uid), Finding::Unknown)
+            .reach = None;
     }
     scene.sample.visibility = Visibility::Own;
     scene.sample.readable = 35;
@@ -225,13 +236,32 @@ fn sixteen_colours_use_no_other() {
     few.colour = Colour::Sixteen;
     let app = app_with(few, live().world(), 120, 40);
     for cell in drawn(&app, &mut Scroll::default()).content() {
-        assert!(!matches!(cell.fg, ratatui::style::Color::Indexed(_) | ratatui::style::Color::Rgb(..)));
+        assert!(!matches!(
+            cell.fg,
+            ratatui::style::Color::Indexed(_) | ratatui::style::Color::Rgb(..)
+        ));
     }
 }
 
 #[test]
 fn no_cell_of_a_hostile_world_has_a_control_character() {
-    let scripts = ["", "2", "3", "4", "5", "e", "c", "!", "a", "t", "t t", "/ \u{1b}x", "?", ": x", "<home> 1"];
+    let scripts = [
+        "",
+        "2",
+        "3",
+        "4",
+        "5",
+        "e",
+        "c",
+        "!",
+        "a",
+        "t",
+        "t t",
+        "/ \u{1b}x",
+        "?",
+        ": x",
+        "<home> 1",
+    ];
     for size in [SMALL, USUAL, WIDE] {
         for script in scripts {
             let mut app = app(hostile().world(), size.0, size.1);
@@ -270,9 +300,16 @@ fn a_scrolled_pane_stays_within_its_text_and_starts_anew_for_another_row() {
     press(&mut app, "<enter> G j j j");
     let end = text(&drawn(&app, &mut scroll));
     press(&mut app, "k");
-    assert_ne!(text(&drawn(&app, &mut scroll)), end, "one line up from the end shows another line");
+    assert_ne!(
+        text(&drawn(&app, &mut scroll)),
+        end,
+        "one line up from the end shows another line"
+    );
     press(&mut app, "<esc> <down>");
     drawn(&app, &mut scroll);
     press(&mut app, "<up>");
-    assert!(text(&drawn(&app, &mut scroll)).contains("python -m mcp_server_git"), "the head is in sight again");
+    assert!(
+        text(&drawn(&app, &mut scroll)).contains("python -m mcp_server_git"),
+        "the head is in sight again"
+    );
 }

@@ -117,12 +117,16 @@ impl Nav {
             }
             choices.extend(first_of(shown, owner).map(|instance| RowId::Instance(instance.id)));
         }
-        choices.iter().any(|choice| self.select_shown(choice) || self.select_over(choice))
+        choices
+            .iter()
+            .any(|choice| self.select_shown(choice) || self.select_over(choice))
     }
 
     /// Selects the nearest row above one that is folded away.
     fn select_over(&mut self, id: &RowId) -> bool {
-        let Some(at) = self.tree.find(id).and_then(|place| self.shown_above(place)) else { return false };
+        let Some(at) = self.tree.find(id).and_then(|place| self.shown_above(place)) else {
+            return false;
+        };
         self.select_at(at);
         true
     }
