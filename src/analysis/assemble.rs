@@ -51,8 +51,11 @@ pub(super) fn assemble(
         .collect();
     let judgements: Vec<Judgement> = cases.iter().map(finding::judge).collect();
     let needs_second = judgements.iter().any(|judgement| judgement.needs_second);
-    let mut instances: Vec<Instance> =
-        cases.iter().zip(&judgements).map(|(case, judgement)| instance(case, judgement, &judgements)).collect();
+    let mut instances: Vec<Instance> = cases
+        .iter()
+        .zip(&judgements)
+        .map(|(case, judgement)| instance(case, judgement, &judgements))
+        .collect();
     generations::fill(sample, &mut instances);
     instances.sort_by_key(|instance| (instance.lead_process().start, instance.id));
     let judged = Judged {

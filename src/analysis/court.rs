@@ -37,8 +37,14 @@ pub(crate) struct Court<'a> {
 impl<'a> Court<'a> {
     /// Returns the connected sockets of a sample by their addresses.
     pub(crate) fn connections(sample: &Sample) -> BTreeMap<Ends, u64> {
-        let sockets = sample.sockets.value().into_iter().flat_map(|sockets| &sockets.inet);
-        sockets.filter_map(|(inode, socket)| Some((Ends::of(socket)?, *inode))).collect()
+        let sockets = sample
+            .sockets
+            .value()
+            .into_iter()
+            .flat_map(|sockets| &sockets.inet);
+        sockets
+            .filter_map(|(inode, socket)| Some((Ends::of(socket)?, *inode)))
+            .collect()
     }
 
     /// Returns a process by key.

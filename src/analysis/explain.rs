@@ -125,7 +125,7 @@ fn in_instance(instance: &Instance, process: &Process) -> Vec<String> {
         .map(|(_, role)| role);
     match role {
         Some(Role::Helper) => {
-            sentences.push("it was started by the server, or stands in its group".to_owned())
+            sentences.push("it was started by the server, or stands in its group".to_owned());
         }
         Some(Role::Launcher) => {
             sentences.push("it starts the server and stays between it and the client".to_owned());

@@ -312,7 +312,7 @@ impl Grouping<'_> {
         let server = before
             .and_then(|before| pending.iter().find(|process| process.key == before))
             .or_else(|| pending.iter().filter(on_wire).find(runs_it))
-            .or_else(|| pending.iter().filter(on_wire).next_back())
+            .or_else(|| pending.iter().rfind(on_wire))
             .or_else(|| pending.iter().find(|process| process.is_zombie()))
             .or_else(|| pending.iter().filter(|_| wire.is_none()).find(runs_it))
             .map(|process| process.key);

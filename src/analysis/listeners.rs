@@ -71,15 +71,12 @@ pub(crate) fn of<'a>(court: &Court<'_>, processes: impl Iterator<Item = &'a Proc
 
 fn add_peer(court: &Court<'_>, found: &mut Listening, socket: &InetSocket) {
     let Some(remote) = socket.remote else { return };
-    match inet_peer(court, socket) {
-        Some(peer) => {
-            push_new(&mut found.peers, format!("tcp {remote} ({})", court.call(peer)));
-            found.local_peers.push(peer);
-        }
-        None => {
-            push_new(&mut found.peers, format!("tcp {remote}"));
-            found.foreign += 1;
-        }
+    if let Some(peer) = inet_peer(court, socket) {
+        push_new(&mut found.peers, format!("tcp {remote} ({})", court.call(peer)));
+        found.local_peers.push(peer);
+    } else {
+        push_new(&mut found.peers, format!("tcp {remote}"));
+        found.foreign += 1;
     }
 }
 
@@ -87,7 +84,12 @@ fn add_peer(court: &Court<'_>, found: &mut Listening, socket: &InetSocket) {
 /// with the addresses swapped.
 pub(crate) fn inet_peer(court: &Court<'_>, socket: &InetSocket) -> Option<ProcessKey> {
     let inode = court.connections.get(&Ends::of(socket)?.swapped())?;
-    court.sample.holders.get(inode)?.first().map(|holder| holder.process)
+    court
+        .sample
+        .holders
+        .get(inode)?
+        .first()
+        .map(|holder| holder.process)
 }
 
 /// Both addresses of a connection. An IPv4 address that IPv6 carries (`::ffff:127.0.0.1`) is the
@@ -103,11 +105,19 @@ impl Ends {
     /// Returns the addresses of a connected socket.
     pub(crate) fn of(socket: &InetSocket) -> Option<Self> {
         let plain = |address: SocketAddr| SocketAddr::new(address.ip().to_canonical(), address.port());
-        Some(Self { protocol: socket.protocol, local: plain(socket.local), remote: plain(socket.remote?) })
+        Some(Self {
+            protocol: socket.protocol,
+            local: plain(socket.local),
+            remote: plain(socket.remote?),
+        })
     }
 
     fn swapped(self) -> Self {
-        Self { local: self.remote, remote: self.local, ..self }
+        Self {
+            local: self.remote,
+            remote: self.local,
+            ..self
+        }
     }
 }
 

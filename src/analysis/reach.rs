@@ -291,7 +291,7 @@ impl Collector<'_, '_, '_> {
             None => "an ssh connection; no control path is in its argv".to_owned(),
         };
         let advice = control.as_ref().map(|path| {
-            let path = shlex::try_quote(path).map_or_else(|_| path.clone(), |quoted| quoted.into_owned());
+            let path = shlex::try_quote(path).map_or_else(|_| path.clone(), std::borrow::Cow::into_owned);
             format!(
                 "check: ssh -O check -S {path} {0}; revoke: ssh -O exit -S {path} {0}",
                 call.target

@@ -308,7 +308,13 @@ fn a_network_server_needs_no_wire() {
     );
     machine.add(CLIENT, 1, "node client.mjs");
     machine.tcp(CLIENT, 9, 960, "127.0.0.1:40000", Some("127.0.0.1:3001"));
-    machine.tcp(SERVER, 21, 961, "[::ffff:127.0.0.1]:3001", Some("[::ffff:127.0.0.1]:40000"));
+    machine.tcp(
+        SERVER,
+        21,
+        961,
+        "[::ffff:127.0.0.1]:3001",
+        Some("[::ffff:127.0.0.1]:40000"),
+    );
     let judged = once(&machine);
     let server = instance(&judged, SERVER);
     assert_eq!(

@@ -13,7 +13,7 @@ use super::load::{
 use super::names;
 use super::rules::Command;
 use super::shape::Opened;
-use super::verdict::{CatalogError, ClientMatch, Seen};
+use super::verdict::{CatalogError, ClientCall, ClientMatch, Seen};
 use super::words::{self, Word, Words, program, unversioned};
 
 /// A client, without its files and patterns.
@@ -52,7 +52,7 @@ struct Pattern {
 /// All clients.
 #[derive(Debug, Default)]
 pub(super) struct Clients {
-    pub(super) clients: Vec<Client>,
+    pub(super) all: Vec<Client>,
     pub(super) files: Vec<File>,
     pub(super) options: Vec<ClientOption>,
     patterns: Vec<Pattern>,
@@ -124,19 +124,19 @@ impl Clients {
 
     fn client(&mut self, spec: &ClientSpec) -> usize {
         let markers = spec.markers.clone();
-        if let Some(at) = self.clients.iter().position(|client| client.id == spec.id) {
-            self.clients[at].markers.extend(markers);
-            self.clients[at].expands.extend(&spec.expands);
+        if let Some(at) = self.all.iter().position(|client| client.id == spec.id) {
+            self.all[at].markers.extend(markers);
+            self.all[at].expands.extend(&spec.expands);
             return at;
         }
-        self.clients.push(Client {
+        self.all.push(Client {
             id: spec.id.clone(),
             name: spec.name.clone(),
             gateway: spec.gateway,
             expands: spec.expands.clone(),
             markers,
         });
-        self.clients.len() - 1
+        self.all.len() - 1
     }
 
     fn process(&mut self, client: usize, spec: ProcessSpec) {
@@ -293,14 +293,17 @@ impl Catalog {
     }
 
     fn matched(&self, pattern: &Pattern, because: String, role: Option<RuleRole>) -> ClientMatch {
-        let client = &self.clients.clients[pattern.client];
+        let client = &self.clients.all[pattern.client];
         ClientMatch {
             id: client.id.clone(),
             name: client.name.clone(),
             because,
             guess: pattern.guess,
-            management: role == Some(RuleRole::Management),
-            serves: role == Some(RuleRole::Server),
+            call: match role {
+                Some(RuleRole::Management) => ClientCall::Management,
+                Some(RuleRole::Server) => ClientCall::Serving,
+                _ => ClientCall::Session,
+            },
             gateway: client.gateway,
         }
     }
@@ -362,7 +365,7 @@ impl Catalog {
         for (title, index) in near {
             let shown = shown.get_or_insert_with(|| words.join(" "));
             if shown.starts_with(title.as_str()) {
-                let client = &self.clients.clients[self.clients.patterns.get(*index)?.client];
+                let client = &self.clients.all[self.clients.patterns.get(*index)?.client];
                 return Some((&client.id, &client.name));
             }
         }
@@ -375,19 +378,19 @@ impl Catalog {
             .clients
             .by_program(head, arguments)
             .or_else(|| self.clients.by_path(path, arguments))?;
-        Some(&self.clients.clients[pattern.client].name)
+        Some(&self.clients.all[pattern.client].name)
     }
 
     /// Returns the name of the client that a script is.
     pub(super) fn client_of_script(&self, path: &str) -> Option<&str> {
         let pattern = self.clients.by_script(path)?;
-        Some(&self.clients.clients[pattern.client].name)
+        Some(&self.clients.all[pattern.client].name)
     }
 
     /// Returns the name of the client that a package holds.
     pub(super) fn client_of_package(&self, name: &str) -> Option<&str> {
         let pattern = self.clients.patterns.get(*self.clients.packages.get(name)?)?;
-        Some(&self.clients.clients[pattern.client].name)
+        Some(&self.clients.all[pattern.client].name)
     }
 
     /// Returns whether a program is a client's.
@@ -407,7 +410,7 @@ impl Catalog {
     /// Returns the environment variables whose values identify a session, a client or a socket,
     /// and hold no secret.
     pub fn env_identifiers(&self) -> std::collections::BTreeSet<String> {
-        let markers = self.clients.clients.iter().flat_map(|client| &client.markers);
+        let markers = self.clients.all.iter().flat_map(|client| &client.markers);
         let kept = markers.filter(|marker| {
             matches!(
                 marker.identifies,
@@ -431,7 +434,7 @@ impl Catalog {
                 .any(|marker| has(&marker))
         };
         // With marks of two clients one was started by the other, and nobody knows which.
-        let mut found = self.clients.clients.iter().filter(marked);
+        let mut found = self.clients.all.iter().filter(marked);
         let client = found.next()?;
         found
             .next()

@@ -24,7 +24,7 @@ impl Catalog {
         files
             .filter(|(_, file)| !file.spec.path.is_empty() && on(&file.spec))
             .map(|(index, file)| {
-                let client = &self.clients.clients[file.client];
+                let client = &self.clients.all[file.client];
                 ConfigFile {
                     client: client.id.clone(),
                     client_name: client.name.clone(),
@@ -64,10 +64,7 @@ impl Catalog {
             ));
         };
         let text = std::str::from_utf8(bytes).map_err(|bad| {
-            let line = 1 + bytes[..bad.valid_up_to()]
-                .iter()
-                .filter(|byte| **byte == b'\n')
-                .count();
+            let line = line_of(bytes, bad.valid_up_to());
             error(line, "(file)", "it is not UTF-8".to_owned())
         })?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -76,7 +73,7 @@ impl Catalog {
         }
         let format = format_of(definition.spec.format, file);
         let value = parse(format, text).map_err(|(line, what)| error(line, "(file)", what))?;
-        let client = &self.clients.clients[definition.client];
+        let client = &self.clients.all[definition.client];
         let origin = Origin {
             client: &client.id,
             client_name: &client.name,
@@ -134,12 +131,7 @@ pub(super) fn parse(format: Format, text: &str) -> Result<Value, (usize, String)
         Format::Json => parse_json(text),
         Format::Toml => toml::from_str::<Value>(text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
-            let line = 1 + text
-                .as_bytes()
-                .iter()
-                .take(at)
-                .filter(|byte| **byte == b'\n')
-                .count();
+            let line = line_of(text.as_bytes(), at);
             (line, one_line(error.message()))
         }),
         Format::Yaml => serde_saphyr::from_str::<Value>(text).map_err(|error| {
@@ -149,6 +141,13 @@ pub(super) fn parse(format: Format, text: &str) -> Result<Value, (usize, String)
             (line.unwrap_or(0), one_line(&error.to_string()))
         }),
     }
+}
+
+/// The line, from 1, of a place in a text.
+fn line_of(text: &[u8], at: usize) -> usize {
+    text.iter()
+        .take(at)
+        .fold(1, |line, byte| line + usize::from(*byte == b'\n'))
 }
 
 /// JSON with comments and trailing commas; nothing else is let through.
@@ -201,7 +200,7 @@ fn too_deep(text: &str) -> Option<usize> {
             _ => {}
         }
         if depth > DEPTH {
-            return Some(1 + bytes.iter().take(at).filter(|byte| **byte == b'\n').count());
+            return Some(line_of(bytes, at));
         }
         at += 1;
     }

@@ -98,24 +98,24 @@ impl Expander<'_> {
             (Expands::Shell, "$(", ")"),
             (Expands::BraceEnv, "{file:", "}"),
         ] {
-            if self.does(kind) && text.starts_with(open) {
-                if let Some(end) = text.find(close) {
-                    out.push(WILD);
-                    return end + close.len();
-                }
+            if self.does(kind)
+                && text.starts_with(open)
+                && let Some(end) = text.find(close)
+            {
+                out.push(WILD);
+                return end + close.len();
             }
         }
         if let Some(inside) = text.strip_prefix("${") {
             return self.braced(inside, out);
         }
-        if self.does(Expands::BraceEnv) {
-            if let Some((name, _)) = text
+        if self.does(Expands::BraceEnv)
+            && let Some((name, _)) = text
                 .strip_prefix("{env:")
                 .and_then(|inside| inside.split_once('}'))
-            {
-                self.value(name, out);
-                return "{env:}".len() + name.len();
-            }
+        {
+            self.value(name, out);
+            return "{env:}".len() + name.len();
         }
         if let Some(inside) = text.strip_prefix('$').filter(|_| self.does(Expands::Dollar)) {
             let length = inside

@@ -19,7 +19,7 @@ impl Catalog {
     ///
     /// Entries have no home directory: the process has one.
     pub fn parse_client_argv(&self, client: &str, argv: &[OsBytes]) -> Vec<ArgvConfig> {
-        let Some(at) = self.clients.clients.iter().position(|one| one.id == client) else {
+        let Some(at) = self.clients.all.iter().position(|one| one.id == client) else {
             return Vec::new();
         };
         let mut found = Vec::new();
@@ -54,7 +54,7 @@ impl Catalog {
     }
 
     fn inline(&self, option: &ClientOption, value: &Value) -> Vec<ConfiguredServer> {
-        let client = &self.clients.clients[option.client];
+        let client = &self.clients.all[option.client];
         let shown = format!(
             "(command line, {})",
             option.spec.options.first().map_or("", String::as_str)

@@ -20,6 +20,10 @@ const LAYERS: u8 = 8;
 
 /// What is known of the layers around a command.
 #[derive(Clone, Copy, Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "four independent facts on the way to one command"
+)]
 pub(super) struct Outer {
     depth: u8,
     /// A runner, container, wrapper or remote login is around it.
@@ -80,32 +84,31 @@ impl Catalog {
     /// Returns whether a command only starts another and stays: what it starts is what counts.
     pub fn is_transparent(&self, argv: &[OsBytes]) -> bool {
         let Words { words, joined } = words::of_argv(argv);
-        self.transparent(words, joined, 0)
+        self.transparent(&words, joined, 0)
     }
 
-    pub(super) fn transparent(&self, words: Vec<Word<'_>>, joined: bool, depth: u8) -> bool {
+    pub(super) fn transparent(&self, words: &[Word<'_>], joined: bool, depth: u8) -> bool {
         let Some(first) = words.first() else { return false };
         if depth >= LAYERS {
             return false;
         }
         let head = unversioned(program(first)).to_owned();
         for shape in self.shapes_of(&head) {
-            match (shape.kind, shape.open(&words, joined)) {
+            match (shape.kind, shape.open(words, joined)) {
                 (_, None) => {}
                 (ShapeKind::Loader, Some(Opened::Command(rest))) => {
-                    return self.transparent(rest, joined, depth + 1);
+                    return self.transparent(&rest, joined, depth + 1);
                 }
                 (ShapeKind::Interpreter, Some(Opened::Script(script, rest))) => {
                     let Some(inner) = self.tool_of(&script) else {
                         return false;
                     };
-                    let words = std::iter::once(Cow::Owned(inner.to_owned()))
+                    let words: Vec<Word<'_>> = std::iter::once(Cow::Owned(inner.to_owned()))
                         .chain(rest)
                         .collect();
-                    return self.transparent(words, joined, depth + 1);
+                    return self.transparent(&words, joined, depth + 1);
                 }
-                (ShapeKind::Interpreter, Some(_)) => return false,
-                (_, Some(Opened::Nothing(_))) => return false,
+                (ShapeKind::Interpreter, Some(_)) | (_, Some(Opened::Nothing(_))) => return false,
                 (_, Some(_)) => return true,
             }
         }
@@ -201,10 +204,10 @@ impl Judge<'_> {
                 words.remove(1);
             }
         }
-        self.command(words, outer)
+        self.command(&words, outer)
     }
 
-    fn command(&mut self, words: Vec<Word<'_>>, outer: Outer) -> Answer {
+    fn command(&mut self, words: &[Word<'_>], outer: Outer) -> Answer {
         let Some(first) = words.first() else {
             return Answer::nothing("there is no command behind it");
         };
@@ -225,7 +228,7 @@ impl Judge<'_> {
             return answer;
         }
         for shape in self.catalog.shapes_of(plain) {
-            if let Some(opened) = shape.open(&words, outer.joined) {
+            if let Some(opened) = shape.open(words, outer.joined) {
                 return self.opened(&shape.id, shape.kind, opened, outer);
             }
         }
@@ -250,8 +253,8 @@ impl Judge<'_> {
         };
         match opened {
             Opened::Nothing(why) => Answer::nothing(format!("{why} ({shape})")),
-            Opened::Command(words) => self.command(words, inner),
-            Opened::Shell(script, rest) => self.shell(&script, rest, inner),
+            Opened::Command(words) => self.command(&words, inner),
+            Opened::Shell(script, rest) => self.shell(&script, &rest, inner),
             Opened::Package(word, more, rest) => self.package(
                 &word,
                 &more,
@@ -261,24 +264,24 @@ impl Judge<'_> {
                     ..inner
                 },
             ),
-            Opened::Image(image, rest) => self.image(&image, rest, inner),
+            Opened::Image(image, rest) => self.image(&image, &rest, inner),
             Opened::Script(script, rest) => self.interpreted(shape, &script, &rest, inner),
             Opened::Module(module, rest) => self.module(&module, &rest, inner),
             Opened::Target(target, rest) => self.leaf(Kind::Target, &[&target], &rest, inner),
         }
     }
 
-    fn shell(&mut self, script: &str, rest: Vec<Word<'_>>, outer: Outer) -> Answer {
+    fn shell(&mut self, script: &str, rest: &[Word<'_>], outer: Outer) -> Answer {
         if script.contains("\"$@\"") && !outer.joined {
             // `sh -c 'exec "$@"' sh CMD …`
-            return self.command(rest.into_iter().skip(1).collect(), outer);
+            return self.command(rest.get(1..).unwrap_or_default(), outer);
         }
         let mut last = Answer::nothing("a shell's text that is more than simple commands");
         for command in shell_commands(script) {
             let words: Vec<Word<'_>> = command.into_iter().map(Cow::Owned).collect();
             // What a shell starts is a vector again: its quotes were there.
             let answer = self.command(
-                words,
+                &words,
                 Outer {
                     depth: outer.depth,
                     ..outer
@@ -301,9 +304,9 @@ impl Judge<'_> {
         }
         let scoped = name.starts_with('@');
         if !scoped && self.catalog.is_tool(name) {
-            let words = std::iter::once(Cow::Owned(name.to_owned())).chain(rest).collect();
+            let words: Vec<Word<'_>> = std::iter::once(Cow::Owned(name.to_owned())).chain(rest).collect();
             return self.command(
-                words,
+                &words,
                 Outer {
                     depth: outer.depth + 1,
                     ..outer
@@ -326,12 +329,12 @@ impl Judge<'_> {
         self.leaf(Kind::Package, &cleaned, &rest, outer)
     }
 
-    fn image(&mut self, image: &str, rest: Vec<Word<'_>>, outer: Outer) -> Answer {
+    fn image(&mut self, image: &str, rest: &[Word<'_>], outer: Outer) -> Answer {
         let name = names::clean_image(image);
         let last = basename(name);
         let names = [name, last];
         let known = if last == "mcp" { &names[..1] } else { &names[..] };
-        if let Some(answer) = self.by_rule(known, image, &rest, outer) {
+        if let Some(answer) = self.by_rule(known, image, rest, outer) {
             return answer;
         }
         let candidates = if name.contains('/') && last != "mcp" {
@@ -374,7 +377,7 @@ impl Judge<'_> {
             if let Some(answer) = self.by_rule(&[], script, rest, outer) {
                 return answer;
             }
-            return self.command(words, outer);
+            return self.command(&words, outer);
         }
         self.script(script, rest, outer, shape == "shell-script")
     }
@@ -383,11 +386,11 @@ impl Judge<'_> {
         let module = module.split(':').next().unwrap_or(module);
         let top = module.split('.').next().unwrap_or(module);
         if self.catalog.is_tool(module) || (self.catalog.is_tool(top) && module == top) {
-            let words = std::iter::once(Cow::Owned(module.to_owned()))
+            let words: Vec<Word<'_>> = std::iter::once(Cow::Owned(module.to_owned()))
                 .chain(rest.iter().cloned())
                 .collect();
             return self.command(
-                words,
+                &words,
                 Outer {
                     depth: outer.depth + 1,
                     ..outer
@@ -430,7 +433,7 @@ impl Judge<'_> {
             script: true,
             ..outer
         };
-        if shell || script.ends_with(".sh") || script.ends_with(".bash") {
+        if shell || names::is_shell_source(script) {
             return self.shell_script(script, outer);
         }
         self.leaf(Kind::Script, &[script], rest, outer)
@@ -505,7 +508,7 @@ impl Judge<'_> {
     }
 
     fn answer_of(&self, rule: &Rule, name: Option<String>, program: &str, outer: Outer) -> Answer {
-        let role = match rule.role {
+        let part = match rule.role {
             RuleRole::Server if outer.launched => Role::Launcher,
             RuleRole::Server => Role::Server,
             RuleRole::Launcher => Role::Launcher,
@@ -515,9 +518,9 @@ impl Judge<'_> {
             RuleRole::Management | RuleRole::Other => Role::Other,
         };
         let because = rule.because.clone();
-        if matches!(role, Role::Server | Role::Launcher) {
+        if matches!(part, Role::Server | Role::Launcher) {
             Answer::Mcp {
-                role,
+                role: part,
                 confidence: rule.confidence,
                 rule: rule.id.clone(),
                 name: name.or_else(|| Some(self.catalog.names.short(names::stem(program)))),
@@ -526,7 +529,7 @@ impl Judge<'_> {
             }
         } else {
             Answer::Role {
-                role,
+                role: part,
                 rule: Some(rule.id.clone()),
                 because,
             }

@@ -105,10 +105,10 @@ impl Judge<'_> {
             None => {}
         }
         found.push(plain(stem, false, installed));
-        if names.is_generic(stem) || (kind == Kind::Script && stem == "mcp") {
-            if let Some(directory) = names.telling_directory(identifier) {
-                found.push(plain(directory, true, false));
-            }
+        if (names.is_generic(stem) || (kind == Kind::Script && stem == "mcp"))
+            && let Some(directory) = names.telling_directory(identifier)
+        {
+            found.push(plain(directory, true, false));
         }
         found
     }
@@ -197,7 +197,7 @@ impl Judge<'_> {
                 );
             }
         }
-        if given.ends_with(".jar") || kind == Kind::Image {
+        if names::is_archive(given) || kind == Kind::Image {
             return None;
         }
         if let Some(word) = self.serving_command(arguments) {
@@ -328,7 +328,7 @@ fn starts_with_mcp(identifier: &str) -> bool {
 
 /// `mcp.ts`, `mcp.py`, `mcp.js`: a source file named for the protocol.
 fn is_mcp_source(path: &str) -> bool {
-    names::stem(path) == "mcp" && !path.ends_with(".jar") && names::has_source_ending(path)
+    names::stem(path) == "mcp" && !names::is_archive(path) && names::has_source_ending(path)
 }
 
 /// Directories where package runners and tool installers put what they run.

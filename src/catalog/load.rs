@@ -430,8 +430,10 @@ impl Source<'_> {
 
     /// An error at `key` in the table at `span`.
     pub(super) fn error(self, span: &std::ops::Range<usize>, key: &str, what: &str) -> CatalogError {
+        // The span of a table in an array is that of its header: the table goes on to the next one.
         let start = span.start.min(self.text.len());
-        let inside = self.text.get(start..span.end.min(self.text.len())).unwrap_or("");
+        let rest = self.text.get(start..).unwrap_or("");
+        let inside = rest.find("\n[").map_or(rest, |end| &rest[..end]);
         let offset = inside
             .match_indices(key)
             .find(|(at, _)| inside[at + key.len()..].trim_start().starts_with('='))
@@ -456,10 +458,10 @@ impl Source<'_> {
 
     /// The key on the line of an error; the parser itself only tells the place.
     fn key(self, at: Option<usize>, message: &str) -> String {
-        if let Some(name) = message.split('`').nth(1) {
-            if message.starts_with("unknown field") || message.starts_with("missing field") {
-                return name.to_owned();
-            }
+        if let Some(name) = message.split('`').nth(1)
+            && (message.starts_with("unknown field") || message.starts_with("missing field"))
+        {
+            return name.to_owned();
         }
         let Some(at) = at else { return "(file)".to_owned() };
         let line = self.text.lines().nth(self.line(at) - 1).unwrap_or("").trim();

@@ -3,10 +3,12 @@
 
 use std::borrow::Cow;
 
-use sha2::{Digest, Sha512};
-
 use super::Catalog;
-use super::expand::{WILD, Wanted, expand, fits};
+use super::expand::{Wanted, expand, fits};
+use super::fit::{
+    all_fit, command_fits, fit_words, fits_word, has_something_in_common, is_tool_directory, npx_directory,
+    same, says_enough, trim, without_padding,
+};
 use super::load::ShapeKind;
 use super::names;
 use super::shape::{Opened, Shape};
@@ -17,8 +19,6 @@ use crate::model::known::ConfiguredServer;
 
 /// Layers of an entry's own wrappers that are taken off.
 const LAYERS: u8 = 5;
-/// Elements at the front where a process and its entry must have something in common.
-const FRONT: usize = 8;
 
 /// A way in which a process equals an entry.
 #[derive(Clone, Copy)]
@@ -65,11 +65,7 @@ impl Catalog {
         if seen.argv.is_empty() || !has_something_in_common(entry, seen.argv) {
             return None;
         }
-        let client = self
-            .clients
-            .clients
-            .iter()
-            .find(|client| client.id == entry.client);
+        let client = self.clients.all.iter().find(|client| client.id == entry.client);
         let wanted = expand(
             entry,
             client.map_or(&[], |client| client.expands.as_slice()),
@@ -100,8 +96,8 @@ impl Catalog {
 
     fn compare(&self, wanted: &[Vec<u8>], seen: &Seen<'_>, argv: &[OsBytes], depth: u8) -> Option<Found> {
         let part = || {
-            let words = wanted.iter().map(|word| String::from_utf8_lossy(word)).collect();
-            if self.transparent(words, false, 0) {
+            let words: Vec<Word<'_>> = wanted.iter().map(|word| String::from_utf8_lossy(word)).collect();
+            if self.transparent(&words, false, 0) {
                 MatchedAs::Launcher
             } else {
                 MatchedAs::Server
@@ -125,16 +121,17 @@ impl Catalog {
                 lossy: false,
             });
         }
-        if let [first, rest @ ..] = argv {
-            if first.basename() == b"disclaimer" && same(wanted, rest, seen) {
-                let how = "the helper of Claude Desktop around";
-                return Some(Found {
-                    part: MatchedAs::Launcher,
-                    rule: "configured-wrapped",
-                    how,
-                    lossy: false,
-                });
-            }
+        if let [first, rest @ ..] = argv
+            && first.basename() == b"disclaimer"
+            && same(wanted, rest, seen)
+        {
+            let how = "the helper of Claude Desktop around";
+            return Some(Found {
+                part: MatchedAs::Launcher,
+                rule: "configured-wrapped",
+                how,
+                lossy: false,
+            });
         }
         if self.by_shebang(wanted, seen, argv) {
             let how = "an interpreter runs, by the script's first line, the command of";
@@ -239,33 +236,11 @@ impl Catalog {
     }
 
     fn by_package(&self, wanted: &Package<'_>, seen: &Seen<'_>, argv: &[OsBytes]) -> Option<Found> {
-        self.by_title(wanted, argv)
+        by_title(wanted, argv)
             .or_else(|| self.by_same_runner(wanted, argv))
             .or_else(|| self.by_runner_shell(wanted, argv))
             .or_else(|| self.by_place(wanted, argv))
             .or_else(|| self.by_module_tool(wanted, seen, argv))
-    }
-
-    /// npm writes `npm exec PKG ARGS` over its command line as one string.
-    fn by_title(&self, wanted: &Package<'_>, argv: &[OsBytes]) -> Option<Found> {
-        let [title] = without_padding(argv) else {
-            return None;
-        };
-        if wanted.family != Family::Npm {
-            return None;
-        }
-        let mut shown = b"npm exec".to_vec();
-        for word in std::iter::once(&wanted.word).chain(&wanted.rest) {
-            shown.push(b' ');
-            shown.extend_from_slice(word.as_bytes());
-        }
-        let how = "its title, which npm wrote, is that of";
-        fits(trim(&shown), trim(title.as_bytes())).then_some(Found {
-            part: MatchedAs::Launcher,
-            rule: "configured-title",
-            how,
-            lossy: true,
-        })
     }
 
     /// `uv tool uvx X A` for `uvx X A`, `bun x P` for `bunx P`, `node …/npx-cli.js -y P` for `npx -y P`.
@@ -277,8 +252,9 @@ impl Catalog {
         else {
             return None;
         };
-        if let Some((script, rest)) = self.script_of(argv) {
-            let tool = self.tool_of(&script)?.to_owned();
+        if let Some((script, rest)) = self.script_of(argv)
+            && let Some(tool) = self.tool_of(&script).map(str::to_owned)
+        {
             words = std::iter::once(Cow::Owned(tool))
                 .chain(words.split_off(rest.min(words.len())))
                 .collect();
@@ -411,144 +387,26 @@ impl Catalog {
     }
 }
 
-/// A cheap test before anything is expanded: what equals an entry has at its front one of the
-/// entry's words, or lies in a runner's cache.
-fn has_something_in_common(entry: &ConfiguredServer, argv: &[OsBytes]) -> bool {
-    let variable = |word: &str| word.contains(['$', '{']) || word.starts_with('~');
-    if variable(&entry.command) {
-        return true;
+/// npm writes `npm exec PKG ARGS` over its command line as one string.
+fn by_title(wanted: &Package<'_>, argv: &[OsBytes]) -> Option<Found> {
+    let [title] = without_padding(argv) else {
+        return None;
+    };
+    if wanted.family != Family::Npm {
+        return None;
     }
-    let command = entry.command.rsplit('/').next().unwrap_or(&entry.command);
-    argv.iter().take(FRONT).any(|element| {
-        let bytes = element.as_bytes();
-        let front = &bytes[..bytes.len().min(1024)];
-        let has = |word: &str| contains(front, word.as_bytes());
-        has(command)
-            || has("npm exec")
-            || has("/_npx/")
-            || has("bunx-")
-            || has("/pnpm/dlx/")
-            || entry.args.iter().any(|word| {
-                word.len() > 1 && !word.starts_with('-') && (variable(word) || has(last_name(word)))
-            })
+    let mut shown = b"npm exec".to_vec();
+    for word in std::iter::once(&wanted.word).chain(&wanted.rest) {
+        shown.push(b' ');
+        shown.extend_from_slice(word.as_bytes());
+    }
+    let how = "its title, which npm wrote, is that of";
+    fits(trim(&shown), trim(title.as_bytes())).then_some(Found {
+        part: MatchedAs::Launcher,
+        rule: "configured-title",
+        how,
+        lossy: true,
     })
-}
-
-/// The part of an argument that also shows where a runner writes it otherwise.
-fn last_name(word: &str) -> &str {
-    let word = word.split_whitespace().last().unwrap_or(word);
-    names::clean_package(word.rsplit('/').next().unwrap_or(word))
-}
-
-fn contains(text: &[u8], part: &[u8]) -> bool {
-    part.is_empty() || text.windows(part.len()).any(|window| window == part)
-}
-
-/// An entry that is variables alone would equal everything.
-fn says_enough(wanted: &Wanted) -> bool {
-    let literal = |word: &Vec<u8>| word.iter().filter(|byte| **byte != WILD).count();
-    let Some((command, arguments)) = wanted.words.split_first() else {
-        return false;
-    };
-    // A path's slashes are not enough: `${A}/${B}`.
-    let telling = command
-        .iter()
-        .filter(|byte| !matches!(**byte, WILD | b'/' | b'.'))
-        .count()
-        > 0;
-    telling
-        || !command.contains(&WILD)
-        || arguments
-            .iter()
-            .any(|word| !word.starts_with(b"-") && literal(word) >= 4)
-}
-
-fn without_padding(argv: &[OsBytes]) -> &[OsBytes] {
-    let used = argv
-        .iter()
-        .rposition(|element| !element.is_empty())
-        .map_or(0, |last| last + 1);
-    &argv[..used]
-}
-
-fn trim(text: &[u8]) -> &[u8] {
-    text.trim_ascii_end()
-}
-
-fn same(wanted: &[Vec<u8>], argv: &[OsBytes], seen: &Seen<'_>) -> bool {
-    match (wanted, argv) {
-        ([command, arguments @ ..], [first, rest @ ..]) => {
-            all_fit(arguments, rest) && command_fits(command, first, seen)
-        }
-        _ => false,
-    }
-}
-
-fn all_fit(wanted: &[Vec<u8>], argv: &[OsBytes]) -> bool {
-    wanted.len() == argv.len()
-        && wanted
-            .iter()
-            .zip(argv)
-            .all(|(want, is)| fits(want, is.as_bytes()))
-}
-
-fn fits_word(wanted: &str, is: &str) -> bool {
-    fits(wanted.as_bytes(), is.as_bytes())
-}
-
-fn fit_words(wanted: &[Word<'_>], is: &[Word<'_>]) -> bool {
-    wanted.len() == is.len() && wanted.iter().zip(is).all(|(want, is)| fits_word(want, is))
-}
-
-/// Compares an entry's command with `argv[0]`: as written, by its last part where the client
-/// looks it up in PATH, resolved where it is relative, or by the executable.
-fn command_fits(wanted: &[u8], first: &OsBytes, seen: &Seen<'_>) -> bool {
-    let shown = first.as_bytes();
-    if fits(wanted, shown) {
-        return true;
-    }
-    let bare = |path: &[u8]| path.rsplit(|byte| *byte == b'/').next().unwrap_or(path).to_vec();
-    let name = bare(shown);
-    if !wanted.contains(&b'/') {
-        return name.strip_suffix(b".exe").is_some_and(|stem| stem == wanted) || fits(wanted, &name);
-    }
-    if !shown.contains(&b'/') {
-        let exe = seen
-            .exe
-            .is_none_or(|exe| fits(&bare(wanted), exe.basename()) || fits(wanted, exe.as_bytes()));
-        return exe && fits(&bare(wanted), shown);
-    }
-    let resolve = |path: &[u8]| plain_path(path, seen.cwd.map(OsBytes::as_bytes));
-    let wanted = resolve(wanted);
-    fits(&wanted, &resolve(shown)) || seen.exe.is_some_and(|exe| fits(&wanted, exe.as_bytes()))
-}
-
-/// A path without `.` and `..`, from the working directory where it is relative.
-fn plain_path(path: &[u8], cwd: Option<&[u8]>) -> Vec<u8> {
-    let start = if path.starts_with(b"/") {
-        &b""[..]
-    } else {
-        cwd.unwrap_or_default()
-    };
-    let mut parts: Vec<&[u8]> = Vec::new();
-    for part in start
-        .split(|byte| *byte == b'/')
-        .chain(path.split(|byte| *byte == b'/'))
-    {
-        match part {
-            b"" | b"." => {}
-            b".." => {
-                parts.pop();
-            }
-            part => parts.push(part),
-        }
-    }
-    let mut plain = Vec::new();
-    for part in parts {
-        plain.push(b'/');
-        plain.extend_from_slice(part);
-    }
-    plain
 }
 
 /// Returns whether a path lies in the directory that npx keeps for these packages: 16 digits of
@@ -566,33 +424,4 @@ fn is_npx_directory(path: &str, wanted: &Package<'_>) -> bool {
         wanted.more.iter().map(AsRef::as_ref).collect()
     };
     directory == npx_directory(&specs)
-}
-
-/// Returns the name of the cache directory that npx makes for packages.
-pub(super) fn npx_directory(specs: &[&str]) -> String {
-    use std::fmt::Write as _;
-    let mut specs = specs.to_vec();
-    specs.sort_unstable();
-    let digest = Sha512::digest(specs.join("\n").as_bytes());
-    digest
-        .iter()
-        .take(8)
-        .fold(String::with_capacity(16), |mut name, byte| {
-            // Writing to a string cannot fail.
-            let _ = write!(name, "{byte:02x}");
-            name
-        })
-}
-
-fn is_tool_directory(path: &str) -> bool {
-    [
-        "/archive-v0/",
-        "/uv/tools/",
-        "/environments-v2/",
-        "/builds-v0/",
-        "/pipx/venvs/",
-        "/pipx/.cache/",
-    ]
-    .iter()
-    .any(|place| path.contains(place))
 }

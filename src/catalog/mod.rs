@@ -5,6 +5,7 @@ mod clients;
 mod config;
 mod entry;
 mod expand;
+mod fit;
 mod invocation;
 mod judge;
 mod leads;
@@ -20,8 +21,8 @@ mod words;
 use std::collections::{HashMap, HashSet};
 
 pub use verdict::{
-    ArgvConfig, CatalogError, ClientMatch, ConfigFile, EntryMatch, MatchedAs, NearMiss, Seen, SocketMeaning,
-    Verdict,
+    ArgvConfig, CatalogError, ClientCall, ClientMatch, ConfigFile, EntryMatch, MatchedAs, NearMiss, Seen,
+    SocketMeaning, Verdict,
 };
 
 use load::{ClientsFile, RulesFile, Source, UserFile};

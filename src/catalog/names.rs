@@ -264,6 +264,16 @@ pub(super) fn stem(path: &str) -> &str {
     }
 }
 
+/// Returns whether a file is a shell's script by its ending.
+pub(super) fn is_shell_source(path: &str) -> bool {
+    strip_suffix_ignoring_case(path, ".sh").is_some() || strip_suffix_ignoring_case(path, ".bash").is_some()
+}
+
+/// Returns whether a file is a Java archive by its ending.
+pub(super) fn is_archive(path: &str) -> bool {
+    strip_suffix_ignoring_case(path, ".jar").is_some()
+}
+
 /// Returns whether a word is a source file by its ending.
 pub(super) fn has_source_ending(path: &str) -> bool {
     stem(path).len() != basename(path).len()

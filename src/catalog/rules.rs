@@ -35,6 +35,12 @@ pub(super) struct Rule {
     label: String,
 }
 
+/// That a rule fits.
+struct Fit {
+    /// The server's name, where the rule has or takes one.
+    name: Option<String>,
+}
+
 /// A command as a rule sees it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Command<'w, 'a> {
@@ -69,7 +75,6 @@ impl Rule {
             (Some(RuleConfidence::Known), _) if spec.evidence == Evidence::Guess => {
                 return Err(source.error(&span, "confidence", "what is a guess is `likely` at most"));
             }
-            (Some(RuleConfidence::Known), _) => Confidence::Known,
             (None, RuleRole::Server | RuleRole::Launcher) => {
                 return Err(source.error(
                     &span,
@@ -77,7 +82,7 @@ impl Rule {
                     "a server or launcher needs `confidence`: known or likely",
                 ));
             }
-            (None, _) => Confidence::Known,
+            (Some(RuleConfidence::Known) | None, _) => Confidence::Known,
         };
         Ok(Self {
             confidence,
@@ -121,7 +126,7 @@ impl Rule {
     }
 
     /// Returns whether the rule fits, and the server's name where the rule takes one from there.
-    fn fit(&self, command: Command<'_, '_>) -> Option<Option<String>> {
+    fn fit(&self, command: Command<'_, '_>) -> Option<Fit> {
         let arguments = command.arguments;
         if self.without_arguments && !arguments.is_empty() {
             return None;
@@ -130,13 +135,12 @@ impl Rule {
         if !(self.any.is_empty() || self.any.iter().any(has)) || self.none.iter().any(has) {
             return None;
         }
-        if let [first, second] = self.pair.as_slice() {
-            if !arguments
+        if let [first, second] = self.pair.as_slice()
+            && !arguments
                 .windows(2)
                 .any(|two| two[0] == *first && two[1] == *second)
-            {
-                return None;
-            }
+        {
+            return None;
         }
         let operands = self.operands(arguments);
         for (at, alternatives) in self.arguments.iter().enumerate() {
@@ -145,10 +149,10 @@ impl Rule {
                 return None;
             }
         }
-        if let Some(operand) = &self.operand {
-            if !operands.first().is_some_and(|first| operand.is_match(first)) {
-                return None;
-            }
+        if let Some(operand) = &self.operand
+            && !operands.first().is_some_and(|first| operand.is_match(first))
+        {
+            return None;
         }
         if let Some(argument) = &self.argument {
             let whole = command.joined.then(|| {
@@ -169,12 +173,12 @@ impl Rule {
             None => None,
         };
         let captured = captured.and_then(|found| found.name("name").map(|name| name.as_str().to_owned()));
-        Some(
-            self.name
-                .clone()
-                .or_else(|| self.take_name(&operands, arguments))
-                .or(captured),
-        )
+        let name = self
+            .name
+            .clone()
+            .or_else(|| self.take_name(&operands, arguments))
+            .or(captured);
+        Some(Fit { name })
     }
 
     fn take_name(&self, operands: &[&str], arguments: &[Word<'_>]) -> Option<String> {
@@ -205,7 +209,7 @@ impl Rule {
 /// All rules, found by program.
 #[derive(Debug, Default)]
 pub(super) struct Rules {
-    rules: Vec<Rule>,
+    all: Vec<Rule>,
     by_program: HashMap<String, Vec<usize>>,
     by_prefix: Vec<(String, usize)>,
     by_path: Vec<usize>,
@@ -215,15 +219,15 @@ impl Rules {
     /// Adds rules; those that are there are asked after them where `before`.
     pub(super) fn add(&mut self, mut more: Vec<Rule>, before: bool) {
         if before {
-            more.append(&mut self.rules);
-            self.rules = more;
+            more.append(&mut self.all);
+            self.all = more;
         } else {
-            self.rules.append(&mut more);
+            self.all.append(&mut more);
         }
         self.by_program.clear();
         self.by_prefix.clear();
         self.by_path.clear();
-        for (index, rule) in self.rules.iter().enumerate() {
+        for (index, rule) in self.all.iter().enumerate() {
             for program in &rule.programs {
                 self.by_program.entry(program.clone()).or_default().push(index);
             }
@@ -261,8 +265,8 @@ impl Rules {
         by_name
             .chain(by_prefix)
             .chain(by_path)
-            .filter_map(|index| self.rules.get(index))
-            .find_map(|rule| rule.fit(command).map(|name| (rule, name)))
+            .filter_map(|index| self.all.get(index))
+            .find_map(|rule| rule.fit(command).map(|fit| (rule, fit.name)))
     }
 
     /// Returns a rule of this program that wants other arguments, for the near misses.
@@ -271,6 +275,6 @@ impl Rules {
             .iter()
             .find_map(|name| self.by_program.get(*name))?
             .first()?;
-        self.rules.get(*index)
+        self.all.get(*index)
     }
 }

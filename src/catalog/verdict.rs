@@ -71,12 +71,21 @@ pub struct ClientMatch {
     pub because: String,
     /// Whether the pattern is a guess, not seen or documented.
     pub guess: bool,
-    /// Whether this call only edits or lists the configuration (`claude mcp list`).
-    pub management: bool,
-    /// Whether this call serves MCP itself (`claude mcp serve`).
-    pub serves: bool,
+    /// What this call of it does.
+    pub call: ClientCall,
     /// Whether it is a gateway: a server to its own client.
     pub gateway: bool,
+}
+
+/// What a call of a client's program does; a client stays a client in each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClientCall {
+    /// Anything else: a session.
+    Session,
+    /// Edits or lists the configuration (`claude mcp list`).
+    Management,
+    /// Serves MCP itself (`claude mcp serve`).
+    Serving,
 }
 
 /// What the path of a unix socket means.

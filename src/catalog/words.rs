@@ -33,13 +33,13 @@ pub(super) fn of_argv(argv: &[OsBytes]) -> Words<'_> {
         .rposition(|element| !element.is_empty())
         .map_or(0, |last| last + 1);
     let argv = &argv[..used.min(WORDS)];
-    if let [title] = argv {
-        if title.as_bytes().contains(&b' ') {
-            return Words {
-                words: split_line(text(title, LINE_BYTES)),
-                joined: true,
-            };
-        }
+    if let [title] = argv
+        && title.as_bytes().contains(&b' ')
+    {
+        return Words {
+            words: split_line(text(title, LINE_BYTES)),
+            joined: true,
+        };
     }
     Words {
         words: argv.iter().map(|element| text(element, WORD_BYTES)).collect(),
@@ -308,9 +308,8 @@ impl ShellScan {
                     None => return None,
                 },
                 '`' | '(' | ')' => return None,
-                ';' | '\n' | '|' => self.end_command(),
                 '&' if chars.peek() == Some(&'>') => self.end_word(),
-                '&' => self.end_command(),
+                ';' | '\n' | '|' | '&' => self.end_command(),
                 '>' | '<' => {
                     self.redirect();
                     while chars

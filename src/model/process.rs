@@ -13,7 +13,7 @@ use super::reading::Reading;
 /// rewritten it since. Trailing empty elements (padding of a rewritten title) are dropped.
 pub type Argv = Vec<OsBytes>;
 
-/// One process. Field meanings: proc_pid_stat(5), proc_pid_status(5).
+/// One process. Field meanings: `proc_pid_stat`(5), `proc_pid_status`(5).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Process {
     /// Pid and start time.

@@ -51,11 +51,7 @@ impl Feed {
         std::thread::Builder::new()
             .name("collector".to_owned())
             .spawn(move || run(collector, &shared, &woken, &sender))?;
-        Ok(Self {
-            order,
-            wake,
-            updates,
-        })
+        Ok(Self { order, wake, updates })
     }
 
     /// Tells what the screen needs; the next sample follows at once where the selection is new.

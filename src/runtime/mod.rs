@@ -111,7 +111,10 @@ async fn show(
     capabilities: Capabilities,
     faults: &mut UnboundedReceiver<String>,
 ) -> Result<(), RunError> {
-    let RunOptions { mut screen, collector } = options;
+    let RunOptions {
+        mut screen,
+        collector,
+    } = options;
     screen.ascii = capabilities.ascii;
     screen.colour = capabilities.colour;
     let asked = Duration::from_millis(screen.refresh_ms);
@@ -123,7 +126,9 @@ async fn show(
         cut: None,
         tick: tokio::time::interval(Duration::from_secs(1)),
     };
-    sources.tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
+    sources
+        .tick
+        .set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
     let feed = Feed::start(collector, asked)?;
     let mut window = Window::new(screen, Screen::enter(capabilities)?, feed, asked);
     window.resized()?;

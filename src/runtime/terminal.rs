@@ -50,7 +50,13 @@ impl Screen {
         let (printer, printed) = Printer::start()?;
         let sheet = Sheet::default();
         let terminal = Terminal::new(CrosstermBackend::new(sheet.clone()))?;
-        let mut screen = Self { terminal, sheet, capabilities, printer, printed };
+        let mut screen = Self {
+            terminal,
+            sheet,
+            capabilities,
+            printer,
+            printed,
+        };
         screen.switch_on()?;
         Ok(screen)
     }
@@ -68,7 +74,8 @@ impl Screen {
     /// among the keys.
     pub(super) fn forget(&mut self) -> io::Result<()> {
         let size = self.terminal.size()?;
-        self.terminal.resize(Rect::from((ratatui::layout::Position::ORIGIN, size)))
+        self.terminal
+            .resize(Rect::from((ratatui::layout::Position::ORIGIN, size)))
     }
 
     /// Enters again after the terminal was given away, and whatever mode it has come back in.
@@ -82,7 +89,10 @@ impl Screen {
     fn switch_on(&mut self) -> io::Result<()> {
         enable_raw_mode()?;
         let paste = self.capabilities.paste;
-        let restorer = Restorer { printer: self.printer.clone(), paste };
+        let restorer = Restorer {
+            printer: self.printer.clone(),
+            paste,
+        };
         *ENTERED.lock().unwrap_or_else(PoisonError::into_inner) = Some(restorer);
         queue!(self.sheet, EnterAlternateScreen, Hide)?;
         if paste {

@@ -324,8 +324,18 @@ mod tests {
 
     #[test]
     fn unknown_sequences_and_broken_text_are_dropped_whole() {
-        for bytes in [&b"\x1b[I"[..], b"\x1b[?1;2c", b"\x1b[99~", b"\x1b[M", b"\xff", b"\xc3("] {
-            let left: Vec<Key> = keys(bytes).into_iter().filter(|key| *key != Key::Char('(')).collect();
+        for bytes in [
+            &b"\x1b[I"[..],
+            b"\x1b[?1;2c",
+            b"\x1b[99~",
+            b"\x1b[M",
+            b"\xff",
+            b"\xc3(",
+        ] {
+            let left: Vec<Key> = keys(bytes)
+                .into_iter()
+                .filter(|key| *key != Key::Char('('))
+                .collect();
             assert!(left.is_empty(), "{bytes:?}: {left:?}");
         }
         let mut long = b"\x1b[".to_vec();
@@ -345,7 +355,10 @@ mod tests {
         events.extend(decoder.feed(b"1~j"));
         assert_eq!(
             shown(&events),
-            shown(&[Event::Paste("481\r\u{1b}[Aq".to_owned()), Event::Key(Key::Char('j'))])
+            shown(&[
+                Event::Paste("481\r\u{1b}[Aq".to_owned()),
+                Event::Key(Key::Char('j'))
+            ])
         );
     }
 

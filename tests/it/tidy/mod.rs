@@ -18,7 +18,10 @@ pub(crate) struct Source {
 impl Source {
     /// A file that a control plants.
     pub(crate) fn planted(path: &str, text: &str) -> Self {
-        Self { path: path.to_owned(), text: text.to_owned() }
+        Self {
+            path: path.to_owned(),
+            text: text.to_owned(),
+        }
     }
 
     /// Returns the lines with their numbers, up to the tests at the file's end; a file of tests
@@ -27,15 +30,25 @@ impl Source {
         if self.is_test() {
             return Vec::new();
         }
-        let end = self.text.find("#[cfg(test)]\nmod tests {").unwrap_or(self.text.len());
-        self.text[..end].lines().enumerate().map(|(index, line)| (index + 1, line)).collect()
+        let end = self
+            .text
+            .find("#[cfg(test)]\nmod tests {")
+            .unwrap_or(self.text.len());
+        self.text[..end]
+            .lines()
+            .enumerate()
+            .map(|(index, line)| (index + 1, line))
+            .collect()
     }
 
     /// Returns whether the whole file is test code.
     pub(crate) fn is_test(&self) -> bool {
         let name = self.path.rsplit('/').next().unwrap_or_default();
         self.path.starts_with("tests/")
-            || matches!(name, "tests.rs" | "fixture.rs" | "testkit.rs" | "situations.rs" | "worlds.rs")
+            || matches!(
+                name,
+                "tests.rs" | "fixture.rs" | "testkit.rs" | "situations.rs" | "worlds.rs"
+            )
             || self.path.contains("/tests/")
     }
 
@@ -54,12 +67,25 @@ pub(crate) fn sources(folders: &[&str]) -> Vec<Source> {
         collect(&root.join(folder), &mut found);
     }
     let text = |path: &PathBuf| std::fs::read_to_string(path).expect("a readable source file");
-    let name = |path: &Path| path.strip_prefix(root).expect("a path below the root").display().to_string();
-    found.iter().map(|path| Source { path: name(path), text: text(path) }).collect()
+    let name = |path: &Path| {
+        path.strip_prefix(root)
+            .expect("a path below the root")
+            .display()
+            .to_string()
+    };
+    found
+        .iter()
+        .map(|path| Source {
+            path: name(path),
+            text: text(path),
+        })
+        .collect()
 }
 
 fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
-    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return;
+    };
     for entry in entries.flatten() {
         let path = entry.path();
         if path.is_dir() {
@@ -84,9 +110,16 @@ fn every_test_file_belongs_to_a_binary() {
             .iter()
             .filter_map(|file| {
                 let inner = file.path.strip_prefix(binary)?.strip_prefix('/')?;
-                let module = inner.strip_suffix("/mod.rs").or_else(|| inner.strip_suffix(".rs"))?;
+                let module = inner
+                    .strip_suffix("/mod.rs")
+                    .or_else(|| inner.strip_suffix(".rs"))?;
                 let name = module.rsplit('/').next()?;
-                let named = all.lines().any(|line| line.trim().trim_start_matches("pub ").trim_start_matches("pub(crate) ") == format!("mod {name};"));
+                let named = all.lines().any(|line| {
+                    line.trim()
+                        .trim_start_matches("pub ")
+                        .trim_start_matches("pub(crate) ")
+                        == format!("mod {name};")
+                });
                 (name != "main" && !named).then(|| format!("{}: no `mod {name};` names it", file.path))
             })
             .collect();

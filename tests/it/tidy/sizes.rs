@@ -9,13 +9,20 @@ fn too_long(file: &Source) -> Vec<String> {
     let mut complaints = Vec::new();
     let lines = file.production();
     if lines.len() > FILE_LINES {
-        complaints.push(format!("{}: {} lines of production code, {FILE_LINES} at most", file.path, lines.len()));
+        complaints.push(format!(
+            "{}: {} lines of production code, {FILE_LINES} at most",
+            file.path,
+            lines.len()
+        ));
     }
     let mut open: Option<(usize, usize, String)> = None;
     for (number, line) in lines {
         let indent = line.len() - line.trim_start().len();
         match &open {
-            None if is_function(line) && !line.trim_end().ends_with(';') && !line.trim_end().ends_with('}') => {
+            None if is_function(line)
+                && !line.trim_end().ends_with(';')
+                && !line.trim_end().ends_with('}') =>
+            {
                 open = Some((number, indent, line.trim().to_owned()));
             }
             Some((start, depth, name)) if indent == *depth && line.trim_start().starts_with('}') => {
@@ -33,7 +40,14 @@ fn too_long(file: &Source) -> Vec<String> {
 
 fn is_function(line: &str) -> bool {
     let code = line.trim_start();
-    let words = ["pub ", "pub(crate) ", "pub(super) ", "const ", "async ", "unsafe "];
+    let words = [
+        "pub ",
+        "pub(crate) ",
+        "pub(super) ",
+        "const ",
+        "async ",
+        "unsafe ",
+    ];
     let mut rest = code;
     while let Some(shorter) = words.iter().find_map(|word| rest.strip_prefix(word)) {
         rest = shorter;
@@ -42,23 +56,42 @@ fn is_function(line: &str) -> bool {
 }
 
 fn numbered_copy(file: &Source) -> Vec<String> {
-    let name = file.path.rsplit('/').next().unwrap_or_default().trim_end_matches(".rs");
-    let copy = name.rsplit_once('_').is_some_and(|(_, end)| !end.is_empty() && end.bytes().all(|one| one.is_ascii_digit()));
-    if copy { vec![format!("{}: split by subject, not by number", file.path)] } else { Vec::new() }
+    let name = file
+        .path
+        .rsplit('/')
+        .next()
+        .unwrap_or_default()
+        .trim_end_matches(".rs");
+    let copy = name
+        .rsplit_once('_')
+        .is_some_and(|(_, end)| !end.is_empty() && end.bytes().all(|one| one.is_ascii_digit()));
+    if copy {
+        vec![format!("{}: split by subject, not by number", file.path)]
+    } else {
+        Vec::new()
+    }
 }
 
 #[test]
 fn files_and_functions_are_short() {
     let files = sources(&["src"]);
-    let complaints = files.iter().flat_map(|file| [too_long(file), numbered_copy(file)].concat());
+    let complaints = files
+        .iter()
+        .flat_map(|file| [too_long(file), numbered_copy(file)].concat());
     assert_none(&complaints.collect::<Vec<_>>());
 }
 
 #[test]
 fn planted_lengths_are_found() {
     let long_function = format!("fn long() {{\n{}}}\n", "    x();\n".repeat(FUNCTION_LINES));
-    assert_eq!(too_long(&Source::planted("src/app/x.rs", &long_function)).len(), 1);
-    assert_eq!(too_long(&Source::planted("src/app/x.rs", &"\n".repeat(FILE_LINES + 1))).len(), 1);
+    assert_eq!(
+        too_long(&Source::planted("src/app/x.rs", &long_function)).len(),
+        1
+    );
+    assert_eq!(
+        too_long(&Source::planted("src/app/x.rs", &"\n".repeat(FILE_LINES + 1))).len(),
+        1
+    );
     let tests = format!("#[cfg(test)]\nmod tests {{\n{long_function}}}\n");
     assert_eq!(too_long(&Source::planted("src/app/x.rs", &tests)).len(), 0);
     assert_eq!(numbered_copy(&Source::planted("src/app/keys_2.rs", "")).len(), 1);
