@@ -14,14 +14,19 @@ pub(crate) fn instances(stage: &Stage, pids: &[u32]) -> Vec<Value> {
         .env("XDG_CONFIG_HOME", stage.home().join("config"))
         .output()
         .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let inventory: Value = serde_json::from_slice(&output.stdout).unwrap();
     let all = inventory["instances"].as_array().unwrap();
     all.iter()
         .filter(|instance| {
             let launchers = numbers(&instance["launcher_pids"]);
             let server = number(&instance["server_pid"]);
-            pids.iter().any(|pid| server == Some(*pid) || launchers.contains(pid))
+            pids.iter()
+                .any(|pid| server == Some(*pid) || launchers.contains(pid))
         })
         .cloned()
         .collect()
@@ -32,5 +37,10 @@ pub(crate) fn number(value: &Value) -> Option<u32> {
 }
 
 pub(crate) fn numbers(value: &Value) -> Vec<u32> {
-    value.as_array().into_iter().flatten().filter_map(number).collect()
+    value
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(number)
+        .collect()
 }

@@ -67,7 +67,14 @@ impl Stage {
             let (role, pid) = line.split_once(' ').unwrap();
             let pid = Pid::from_raw(pid.parse().unwrap()).unwrap();
             let descriptor = pidfd_open(pid, PidfdFlags::empty()).unwrap();
-            found.insert(role.to_owned(), Actor { role: role.to_owned(), pid, descriptor });
+            found.insert(
+                role.to_owned(),
+                Actor {
+                    role: role.to_owned(),
+                    pid,
+                    descriptor,
+                },
+            );
         }
         let actors = roles.iter().map(|role| found.remove(role).unwrap()).collect();
         Self { home, actors }
@@ -113,7 +120,10 @@ fn state(pid: Pid) -> Option<char> {
 /// Waits until the process of a pidfd has exited.
 fn gone(descriptor: &OwnedFd) {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
-    let wait = Timespec { tv_sec: 30, tv_nsec: 0 };
+    let wait = Timespec {
+        tv_sec: 30,
+        tv_nsec: 0,
+    };
     let ready = poll(&mut [PollFd::new(descriptor, PollFlags::IN)], Some(&wait)).unwrap();
     assert_eq!(ready, 1, "a killed process is gone in time");
 }
