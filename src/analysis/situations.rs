@@ -340,7 +340,9 @@ fn a_lost_wire_with_a_network_peer_is_network() {
 fn a_terminal_is_attached_until_it_hangs_up() {
     let mut machine = Machine::new();
     machine.add(CLIENT, 1, "python terminal.py");
-    machine.add(150, CLIENT, "sh");
+    let mut by_hand: Vec<_> = ["sh", "-c", "\"$@\"; exit $?", "sh"].map(Into::into).to_vec();
+    by_hand.extend(NODE_SERVER.split(' ').map(Into::into));
+    machine.add_argv(150, CLIENT, by_hand);
     machine.add(SERVER, 150, NODE_SERVER);
     let terminal = |hung_up| Target::Terminal {
         path: "/dev/pts/3".into(),
@@ -488,4 +490,23 @@ fn ids_stay_when_a_launcher_dies() {
     let judged = run.judge(&machine);
     assert_eq!(judged.instances.len(), 1);
     assert_eq!(instance(&judged, SERVER).id, before);
+}
+
+#[test]
+fn a_weak_name_needs_a_wire_to_a_client_or_to_nobody() {
+    let mut machine = Machine::new();
+    machine.add(CLIENT, 1, "python client.py");
+    machine.add(SERVER, CLIENT, "python /srv/server_mcp1.py");
+    machine.wire_pipes(CLIENT, SERVER, 900);
+    assert!(
+        once(&machine).instances.is_empty(),
+        "its client is not a known one"
+    );
+    let mut run = Run::new();
+    let known = machine.process(CLIENT);
+    known.argv = Reading::Value(vec!["claude".into()]);
+    assert_eq!(instance(&run.judge(&machine), SERVER).identified_by.rule, "shape");
+    machine.end(CLIENT, 1);
+    let judged = run.judge(&machine);
+    assert_eq!(instance(&judged, SERVER).finding, Finding::Severed);
 }
