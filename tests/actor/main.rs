@@ -5,7 +5,8 @@
 //! about the pids that a stage has started.
 
 #[cfg(target_os = "linux")]
-mod inventory;
+#[path = "../common/mod.rs"]
+mod common;
 #[cfg(target_os = "linux")]
 mod part;
 #[cfg(target_os = "linux")]
@@ -20,7 +21,7 @@ fn main() -> std::process::ExitCode {
         return std::process::ExitCode::SUCCESS;
     }
     let arguments = libtest_mimic::Arguments::from_args();
-    stage::adopt_orphans();
+    common::watched::adopt_orphans();
     libtest_mimic::run(&arguments, situations::trials()).exit_code()
 }
 

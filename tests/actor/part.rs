@@ -66,7 +66,9 @@ impl Part {
 
 /// Returns the part that this process was started for.
 pub(crate) fn of_this_process() -> Option<Part> {
-    std::env::var(PART).ok().map(|part| serde_json::from_str(&part).unwrap())
+    std::env::var(PART)
+        .ok()
+        .map(|part| serde_json::from_str(&part).unwrap())
 }
 
 /// Returns the command that starts a part.
@@ -124,12 +126,24 @@ pub(crate) fn play(part: Part) {
 
 fn connect(wire: Wire, siblings: &[(OwnedFd, OwnedFd)]) -> Ends {
     match wire {
-        Wire::Nothing => Ends { stdin: Stdio::null(), stdout: Stdio::null(), kept: None },
-        Wire::Same => Ends { stdin: Stdio::inherit(), stdout: Stdio::inherit(), kept: None },
+        Wire::Nothing => Ends {
+            stdin: Stdio::null(),
+            stdout: Stdio::null(),
+            kept: None,
+        },
+        Wire::Same => Ends {
+            stdin: Stdio::inherit(),
+            stdout: Stdio::inherit(),
+            kept: None,
+        },
         Wire::Pipes => {
             let (stdin, writer) = std::io::pipe().unwrap();
             let (reader, stdout) = std::io::pipe().unwrap();
-            Ends { stdin: stdin.into(), stdout: stdout.into(), kept: Some((writer.into(), reader.into())) }
+            Ends {
+                stdin: stdin.into(),
+                stdout: stdout.into(),
+                kept: Some((writer.into(), reader.into())),
+            }
         }
         Wire::SocketPairs => {
             let (stdin, writer) = UnixStream::pair().unwrap();
@@ -143,7 +157,11 @@ fn connect(wire: Wire, siblings: &[(OwnedFd, OwnedFd)]) -> Ends {
         Wire::FirstChildsWriter => {
             let (writer, _) = siblings.first().unwrap();
             let writer = File::from(writer.as_fd().try_clone_to_owned().unwrap());
-            Ends { stdin: Stdio::from(writer), stdout: Stdio::null(), kept: None }
+            Ends {
+                stdin: Stdio::from(writer),
+                stdout: Stdio::null(),
+                kept: None,
+            }
         }
     }
 }

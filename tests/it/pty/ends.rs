@@ -37,7 +37,10 @@ fn a_panic_leaves_a_terminal_and_a_message() {
     for place in ["screen", "collector"] {
         let mut terminal = Start::program().with("MCPWAKE_TEST_PANIC", place).start();
         let status = terminal.ends();
-        assert!(!status.success() && status.signal().is_none(), "{place}: {status:?}");
+        assert!(
+            !status.success() && status.signal().is_none(),
+            "{place}: {status:?}"
+        );
         terminal.is_restored();
         let wanted = format!("asked for by MCPWAKE_TEST_PANIC={place}");
         terminal.with_seen(|seen| assert!(seen.text().contains(&wanted), "{place}: {}", seen.text()));

@@ -123,7 +123,12 @@ impl Start {
 }
 
 fn size(columns: u16, lines: u16) -> PtySize {
-    PtySize { rows: lines, cols: columns, pixel_width: 0, pixel_height: 0 }
+    PtySize {
+        rows: lines,
+        cols: columns,
+        pixel_width: 0,
+        pixel_height: 0,
+    }
 }
 
 fn cells(number: u16) -> NonZeroU16 {
@@ -180,7 +185,10 @@ impl Terminal {
     }
 
     pub(super) fn resize(&mut self, columns: u16, lines: u16) {
-        locked(&self.seen.0).model.screen_mut().set_size(cells(lines), cells(columns));
+        locked(&self.seen.0)
+            .model
+            .screen_mut()
+            .set_size(cells(lines), cells(columns));
         self.master.resize(size(columns, lines)).unwrap();
     }
 
@@ -203,7 +211,11 @@ impl Terminal {
             }
             let rest = until.saturating_duration_since(Instant::now());
             if seen.closed || rest.is_zero() {
-                let closed = if seen.closed { ", the terminal was closed" } else { "" };
+                let closed = if seen.closed {
+                    ", the terminal was closed"
+                } else {
+                    ""
+                };
                 return Err(format!("waited for {what}{closed}; the screen:\n{}", seen.text()));
             }
             let waited = self.seen.1.wait_timeout(seen, rest);
@@ -221,7 +233,9 @@ impl Terminal {
 
     /// Waits until the screen shows a text no longer.
     pub(super) fn sees_no(&self, text: &str) {
-        let gone = self.wait_for(&format!("no {text:?}"), DEADLINE, |seen| !seen.text().contains(text));
+        let gone = self.wait_for(&format!("no {text:?}"), DEADLINE, |seen| {
+            !seen.text().contains(text)
+        });
         if let Err(why) = gone {
             panic!("{why}");
         }

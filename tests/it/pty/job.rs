@@ -64,7 +64,8 @@ fn continued_from_outside_it_draws_everything_anew() {
     terminal.signal(Signal::CONT);
     let again = terminal.wait_for("a whole frame", crate::support::DEADLINE, |seen| {
         let since = &seen.raw[drawn..];
-        since.windows(8).any(|bytes| bytes == b"\x1b[?1049h") && String::from_utf8_lossy(since).contains("LIVE")
+        since.windows(8).any(|bytes| bytes == b"\x1b[?1049h")
+            && String::from_utf8_lossy(since).contains("LIVE")
     });
     again.unwrap();
     terminal.press("q");

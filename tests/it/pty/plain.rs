@@ -8,7 +8,11 @@ use crate::support::Home;
 fn refused(prepare: impl FnOnce(&mut Command) -> &mut Command) -> Output {
     let home = Home::new();
     let mut command = Command::new(env!("CARGO_BIN_EXE_mcpwake"));
-    command.env_clear().envs(home.variables()).env("TERM", "xterm").stdin(Stdio::null());
+    command
+        .env_clear()
+        .envs(home.variables())
+        .env("TERM", "xterm")
+        .stdin(Stdio::null());
     prepare(&mut command).output().unwrap()
 }
 
@@ -24,12 +28,19 @@ fn without_a_terminal_it_says_what_to_use() {
 
 #[test]
 fn a_terminal_without_a_screen_is_refused() {
-    for start in [Start::program().with("TERM", "dumb"), Start::program().without("TERM")] {
+    for start in [
+        Start::program().with("TERM", "dumb"),
+        Start::program().without("TERM"),
+    ] {
         let mut terminal = start.start();
         assert_eq!(terminal.ends().exit_code(), 1);
         terminal.is_restored();
         terminal.with_seen(|seen| {
-            assert!(seen.text().replace('\n', "").contains("mcpwake list"), "{}", seen.text());
+            assert!(
+                seen.text().replace('\n', "").contains("mcpwake list"),
+                "{}",
+                seen.text()
+            );
             assert!(!seen.raw.contains(&0x1b), "no sequence at all");
         });
     }
@@ -37,7 +48,10 @@ fn a_terminal_without_a_screen_is_refused() {
 
 #[test]
 fn without_a_utf8_locale_only_ascii_is_drawn() {
-    for start in [Start::program().without("LANG"), Start::program().with("LC_ALL", "C")] {
+    for start in [
+        Start::program().without("LANG"),
+        Start::program().with("LC_ALL", "C"),
+    ] {
         let mut terminal = start.start();
         terminal.has_started();
         terminal.sees("LIVE");
@@ -61,26 +75,37 @@ fn graphics(raw: &[u8]) -> Vec<Vec<u32>> {
         .captures_iter(raw)
         .map(|found| {
             let parameters = String::from_utf8_lossy(&found[1]).into_owned();
-            parameters.split([';', ':']).map(|number| number.parse().unwrap_or(0)).collect()
+            parameters
+                .split([';', ':'])
+                .map(|number| number.parse().unwrap_or(0))
+                .collect()
         })
         .collect()
 }
 
 /// Whether a sequence sets a colour; 39 and 49 take it away.
 fn colours(parameters: &[u32]) -> bool {
-    parameters.iter().any(|number| matches!(number, 30..=38 | 40..=48 | 90..=97 | 100..=107))
+    parameters
+        .iter()
+        .any(|number| matches!(number, 30..=38 | 40..=48 | 90..=97 | 100..=107))
 }
 
 #[test]
 fn no_color_and_a_vt100_have_no_colours() {
-    for start in [Start::program().with("NO_COLOR", "1"), Start::program().with("TERM", "vt100")] {
+    for start in [
+        Start::program().with("NO_COLOR", "1"),
+        Start::program().with("TERM", "vt100"),
+    ] {
         let mut terminal = start.start();
         terminal.has_started();
         terminal.sees("LIVE");
         terminal.press("q");
         terminal.ends();
         terminal.with_seen(|seen| {
-            let coloured: Vec<_> = graphics(&seen.raw).into_iter().filter(|one| colours(one)).collect();
+            let coloured: Vec<_> = graphics(&seen.raw)
+                .into_iter()
+                .filter(|one| colours(one))
+                .collect();
             assert!(coloured.is_empty(), "{coloured:?}");
         });
     }
@@ -108,6 +133,9 @@ fn a_vt100_is_sent_nothing_that_it_does_not_know() {
     terminal.ends();
     terminal.with_seen(|seen| {
         assert!(seen.raw.is_ascii());
-        assert!(!String::from_utf8_lossy(&seen.raw).contains("[?2004"), "no bracketed paste");
+        assert!(
+            !String::from_utf8_lossy(&seen.raw).contains("[?2004"),
+            "no bracketed paste"
+        );
     });
 }

@@ -53,7 +53,10 @@ pub(crate) fn signal(child: u32, signal: Signal) {
 /// Waits until a child has exited, and leaves it to be reaped by its owner. Blocks.
 pub(crate) fn wait_for_exit(child: u32) {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-    while matches!(waitid(WaitId::Pid(pid(child)), options), Err(rustix::io::Errno::INTR)) {}
+    while matches!(
+        waitid(WaitId::Pid(pid(child)), options),
+        Err(rustix::io::Errno::INTR)
+    ) {}
 }
 
 /// Watches a process that is not this test's child.
@@ -69,7 +72,10 @@ impl Watch {
     /// Waits until it has exited; a pidfd can be read from then.
     pub(crate) fn is_gone_within(&self, time: Duration) -> bool {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
-        let wait = Timespec { tv_sec: time.as_secs().try_into().unwrap(), tv_nsec: 0 };
+        let wait = Timespec {
+            tv_sec: time.as_secs().try_into().unwrap(),
+            tv_nsec: 0,
+        };
         poll(&mut [PollFd::new(&self.0, PollFlags::IN)], Some(&wait)).unwrap() == 1
     }
 }
