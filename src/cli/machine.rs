@@ -10,7 +10,7 @@ use super::args::{Global, Redact};
 use super::config::Settings;
 use super::output;
 use crate::analysis::Known;
-use crate::catalog::{Catalog, CatalogError};
+use crate::catalog::Catalog;
 use crate::model::identity::Pid;
 use crate::model::world::World;
 use crate::platform;
@@ -34,14 +34,14 @@ pub(super) struct Machine {
 
 impl Machine {
     /// Returns the machine with the rules and clients of the configuration files added.
-    pub(super) fn new(global: &Global, settings: &Settings) -> Result<Self, CatalogError> {
+    pub(super) fn new(global: &Global, settings: &Settings) -> anyhow::Result<Self> {
         let mut catalog = Catalog::builtin()?;
         for addition in &settings.catalogs {
             catalog = catalog.extended(&addition.file, &addition.text)?;
         }
         Ok(Self {
             catalog: Arc::new(catalog),
-            redactor: Arc::new(Redactor {}),
+            redactor: Arc::new(Redactor::builtin()?),
             ascii: Surroundings::of_this_process().capabilities(settings.ascii).ascii,
             show_secrets: global.redact == Redact::Off && output::is_terminal(),
         })

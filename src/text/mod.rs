@@ -1,4 +1,4 @@
-//! Text: what other processes wrote made visible and harmless, widths, durations.
+//! Text: what other processes wrote made visible and harmless, secrets removed, widths, durations.
 //!
 //! Imports nothing else of this crate.
 

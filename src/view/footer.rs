@@ -23,7 +23,10 @@ pub(super) fn step(app: &App, width: usize, theme: Theme) -> (Drawn, Option<usiz
     };
     let text = theme.text(&text.text);
     let mut line = Drawn::one(" ".to_owned(), tone);
-    line.push(truncate(&text, width.saturating_sub(1), theme.glyphs()).into_owned(), tone);
+    line.push(
+        truncate(&text, width.saturating_sub(1), theme.glyphs()).into_owned(),
+        tone,
+    );
     (line, None)
 }
 
@@ -51,25 +54,40 @@ pub(super) fn typed(
 }
 
 fn next_step(app: &App) -> super::paint::Piece {
-    let Some((shown, node)) = app.shown().zip(app.nav().node()) else { return lit("", Tone::Plain) };
+    let Some((shown, node)) = app.shown().zip(app.nav().node()) else {
+        return lit("", Tone::Plain);
+    };
     match node.instance.and_then(|id| shown.instance(id)) {
         Some(instance) => say(&of_instance(instance), Tone::Plain),
-        None if node.figures.trouble() > 0 => {
-            say(&format!("next: {} in trouble below; ] goes there", node.figures.trouble()), Tone::Plain)
-        }
+        None if node.figures.trouble() > 0 => say(
+            &format!("next: {} in trouble below; ] goes there", node.figures.trouble()),
+            Tone::Plain,
+        ),
         None => lit("", Tone::Plain),
     }
 }
 
 /// Identify, prove, revoke, verify, then end: in that order, and by somebody else's hand so far.
 fn of_instance(instance: &Instance) -> String {
-    let letters: Vec<&str> = instance.reach.iter().flatten().map(|lead| lead.letter.as_str()).collect();
+    let letters: Vec<&str> = instance
+        .reach
+        .iter()
+        .flatten()
+        .map(|lead| lead.letter.as_str())
+        .collect();
     match instance.finding {
         Finding::Attached | Finding::Network if !instance.older_twin => String::new(),
         Finding::Unknown => "next: read what is not known (1) with the rights that it needs".to_owned(),
-        _ if instance.reach.is_none() => "next: wait for the closer look, then read what it reaches (1)".to_owned(),
-        _ if letters.is_empty() => "next: no visible lead: check 1 to 4, then end it; it is housekeeping".to_owned(),
-        _ => format!("next: revoke {}, verify each denial, then TERM and look again", letters.join(" ")),
+        _ if instance.reach.is_none() => {
+            "next: wait for the closer look, then read what it reaches (1)".to_owned()
+        }
+        _ if letters.is_empty() => {
+            "next: no visible lead: check 1 to 4, then end it; it is housekeeping".to_owned()
+        }
+        _ => format!(
+            "next: revoke {}, verify each denial, then TERM and look again",
+            letters.join(" ")
+        ),
     }
 }
 
@@ -85,7 +103,12 @@ pub(super) fn keys(app: &App, width: usize) -> Drawn {
             _ => fixed(&[("Up Down PgUp PgDn", "scroll"), ("Esc", "close")]),
         }
     } else if app.prompt().is_some() {
-        fixed(&[("Enter", "keep"), ("Esc", "cancel"), ("Up Down", "select"), ("Ctrl-U", "clear")]);
+        fixed(&[
+            ("Enter", "keep"),
+            ("Esc", "cancel"),
+            ("Up Down", "select"),
+            ("Ctrl-U", "clear"),
+        ]);
     } else if app.panes().focus() == Focus::Tree {
         for spec in command::FOOTER.iter().filter_map(|command| command::of(*command)) {
             if let (Some(word), Some(key), Availability::Yes) =
@@ -95,8 +118,18 @@ pub(super) fn keys(app: &App, width: usize) -> Drawn {
             }
         }
     } else {
-        let full = if app.panes().focus() == Focus::FullPane { "back to the tree" } else { "full screen" };
-        fixed(&[("Up Down", "scroll"), ("Tab", "next pane"), ("Enter", full), ("Esc", "back"), ("?", "help")]);
+        let full = if app.panes().focus() == Focus::FullPane {
+            "back to the tree"
+        } else {
+            "full screen"
+        };
+        fixed(&[
+            ("Up Down", "scroll"),
+            ("Tab", "next pane"),
+            ("Enter", full),
+            ("Esc", "back"),
+            ("?", "help"),
+        ]);
     }
     let mut line = Drawn::one(" ".to_owned(), Tone::Plain);
     let mut used = 1;

@@ -16,10 +16,22 @@ pub(super) fn first(app: &App, width: usize, theme: Theme) -> Drawn {
     line.add(9, lit("mcpwake", Tone::Strong));
     if let Some(world) = app.world() {
         let sample = &world.sample;
-        line.add(8, safe(Safe::from_bytes(sample.host.hostname.as_bytes()), Tone::Plain));
-        line.add(6, safe(Safe::from_bytes(sample.observer.user.as_bytes()), Tone::Plain));
+        line.add(
+            8,
+            safe(Safe::from_bytes(sample.host.hostname.as_bytes()), Tone::Plain),
+        );
+        line.add(
+            6,
+            safe(Safe::from_bytes(sample.observer.user.as_bytes()), Tone::Plain),
+        );
         line.add(4, say(&origin(&sample.observer), Tone::Plain));
-        line.add(2, say(&format!("up {}", format::elapsed(sample.since_boot_ms)), Tone::Dim));
+        line.add(
+            2,
+            say(
+                &format!("up {}", format::elapsed(sample.since_boot_ms)),
+                Tone::Dim,
+            ),
+        );
         line.add(1, say(&load(world), Tone::Dim));
     }
     line.add(9, say(&app.now().clock(), Tone::Plain));
@@ -34,20 +46,34 @@ pub(super) fn first(app: &App, width: usize, theme: Theme) -> Drawn {
 }
 
 fn origin(observer: &Observer) -> String {
-    let uid = observer.login_uid.filter(|uid| *uid != observer.uid).map(|uid| format!("uid {uid}"));
+    let uid = observer
+        .login_uid
+        .filter(|uid| *uid != observer.uid)
+        .map(|uid| format!("uid {uid}"));
     let from = observer.ssh_from.as_ref().map(|from| format!("from {from}"));
     let parts: Vec<String> = uid.into_iter().chain(from).collect();
-    if parts.is_empty() { String::new() } else { format!("({})", parts.join(" ")) }
+    if parts.is_empty() {
+        String::new()
+    } else {
+        format!("({})", parts.join(" "))
+    }
 }
 
 fn load(world: &World) -> String {
-    let [one, five, fifteen] =
-        world.sample.host.load_centi.map(|centi| format!("{}.{:02}", centi / 100, centi % 100));
+    let [one, five, fifteen] = world
+        .sample
+        .host
+        .load_centi
+        .map(|centi| format!("{}.{:02}", centi / 100, centi % 100));
     format!("load {one} {five} {fifteen}")
 }
 
 fn cost(us: u64) -> String {
-    if us < 10_000 { format!("{}.{} ms", us / 1000, us % 1000 / 100) } else { format!("{} ms", us / 1000) }
+    if us < 10_000 {
+        format!("{}.{} ms", us / 1000, us % 1000 / 100)
+    } else {
+        format!("{} ms", us / 1000)
+    }
 }
 
 fn feed(app: &App) -> super::paint::Piece {
@@ -72,22 +98,40 @@ fn feed(app: &App) -> super::paint::Piece {
 /// Counts per finding, and how much could be read.
 pub(super) fn second(app: &App, width: usize, theme: Theme) -> Drawn {
     let mut line = Segments::default();
-    let Some(world) = app.world() else { return line.fit(width, theme) };
+    let Some(world) = app.world() else {
+        return line.fit(width, theme);
+    };
     let figures = sums(world);
-    let servers = if figures.instances == 1 { "server" } else { "servers" };
+    let servers = if figures.instances == 1 {
+        "server"
+    } else {
+        "servers"
+    };
     line.add(9, say(&format!("{} {servers}", figures.instances), Tone::Strong));
     for finding in Finding::ALL {
         let count = figures.count(finding);
         if count > 0 {
             let weight = if finding.is_trouble() { 10 } else { 7 };
-            line.add(weight, say(&format!("{count} {}", cells::finding_word(finding)), Tone::of(finding)));
+            line.add(
+                weight,
+                say(
+                    &format!("{count} {}", cells::finding_word(finding)),
+                    Tone::of(finding),
+                ),
+            );
         }
     }
     if figures.count(Finding::Severed) == 0 && world.sample.visibility != Visibility::All {
         line.add(8, lit("0 severed among those readable", Tone::Plain));
     }
     if figures.older > 0 {
-        let word = if width < 100 { "older" } else if figures.older == 1 { "older twin" } else { "older twins" };
+        let word = if width < 100 {
+            "older"
+        } else if figures.older == 1 {
+            "older twin"
+        } else {
+            "older twins"
+        };
         line.add(6, say(&format!("{} {word}", figures.older), Tone::Warning));
     }
     let problems = world.sample.problems.len() + world.judged.problems.len();
@@ -100,7 +144,10 @@ pub(super) fn second(app: &App, width: usize, theme: Theme) -> Drawn {
     }
     let all = world.sample.processes.len();
     let readable = world.sample.readable;
-    line.add(4, say(&format!("{all} processes, {readable} read in full"), Tone::Dim));
+    line.add(
+        4,
+        say(&format!("{all} processes, {readable} read in full"), Tone::Dim),
+    );
     line.fit(width, theme)
 }
 
@@ -124,7 +171,10 @@ pub(super) fn mode(app: &App, width: usize, theme: Theme) -> Drawn {
         line.add(8, say(&format!("filter: {}", app.filter().text()), Tone::Warning));
     }
     if app.search().is_set() {
-        line.add(5, say(&format!("search: {} (n N)", app.search().text()), Tone::Plain));
+        line.add(
+            5,
+            say(&format!("search: {} (n N)", app.search().text()), Tone::Plain),
+        );
     }
     if let Some(user) = &plan.user {
         line.add(7, say(&format!("user: {user}"), Tone::Warning));
@@ -143,7 +193,13 @@ pub(super) fn mode(app: &App, width: usize, theme: Theme) -> Drawn {
     if app.nav().follows()
         && let (Some(shown), Some(node)) = (app.shown(), app.nav().node())
     {
-        line.add(4, safe(Safe::join([Safe::literal("following"), cells::label(shown, node)], " "), Tone::Plain));
+        line.add(
+            4,
+            safe(
+                Safe::join([Safe::literal("following"), cells::label(shown, node)], " "),
+                Tone::Plain,
+            ),
+        );
     }
     line.fit(width, theme)
 }

@@ -53,7 +53,10 @@ struct Place {
 impl Place {
     /// Goes back to the beginning; what was scrolled until now is over.
     fn restart(&mut self, scrolled: i64) {
-        *self = Self { top: 0, seen: scrolled };
+        *self = Self {
+            top: 0,
+            seen: scrolled,
+        };
     }
 
     /// Follows the sum of lines scrolled, and answers with the first line in sight.
@@ -91,7 +94,15 @@ pub fn draw(frame: &mut Frame, app: &App, scroll: &mut Scroll) {
     let buffer = frame.buffer_mut();
     let width = usize::from(screen.width);
     header::first(app, width, theme).draw(buffer, Rect { height: 1, ..header }, theme);
-    header::second(app, width, theme).draw(buffer, Rect { y: header.y + 1, height: 1, ..header }, theme);
+    header::second(app, width, theme).draw(
+        buffer,
+        Rect {
+            y: header.y + 1,
+            height: 1,
+            ..header
+        },
+        theme,
+    );
     if mode.height > 0 {
         header::mode(app, width, theme).draw(buffer, mode, theme);
     }
@@ -103,7 +114,10 @@ pub fn draw(frame: &mut Frame, app: &App, scroll: &mut Scroll) {
     let (line, typed) = footer::step(app, width, theme);
     line.draw(buffer, step, theme);
     footer::keys(app, width).draw(buffer, footer, theme);
-    let mut cursor = typed.map(|x| Position { x: u16::try_from(x).unwrap_or(0), y: step.y });
+    let mut cursor = typed.map(|x| Position {
+        x: u16::try_from(x).unwrap_or(0),
+        y: step.y,
+    });
     match app.popup() {
         Some(open) => cursor = draw_popup(frame, screen, app, open, scroll, theme),
         None => scroll.popup = Place::default(),
@@ -132,6 +146,14 @@ fn small(frame: &mut Frame, screen: Rect, theme: Theme) {
     );
     let lines = Para::bare(say(&text, Tone::Plain)).lines(usize::from(screen.width), true, theme);
     for (line, y) in lines.iter().zip(screen.y..screen.bottom()) {
-        line.draw(frame.buffer_mut(), Rect { y, height: 1, ..screen }, theme);
+        line.draw(
+            frame.buffer_mut(),
+            Rect {
+                y,
+                height: 1,
+                ..screen
+            },
+            theme,
+        );
     }
 }

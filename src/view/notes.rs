@@ -50,21 +50,37 @@ fn no_match(app: &App, world: &World) -> String {
 
 fn no_server(world: &World) -> Vec<Para> {
     let looked = &world.judged.looked_at;
-    let running = if looked.running == 0 { "none".to_owned() } else { looked.running.to_string() };
+    let running = if looked.running == 0 {
+        "none".to_owned()
+    } else {
+        looked.running.to_string()
+    };
     let mut text = format!(
         "No MCP server among {} processes. Looked at {} ({}, {running} running), the rules, and stdio pairs.",
         world.sample.processes.len(),
         several(looked.files, "configuration file"),
         several_of(looked.entries, "entry", "entries"),
     );
-    let unreadable: Vec<&str> = world.judged.problems.iter().map(|problem| problem.what.as_str()).collect();
+    let unreadable: Vec<&str> = world
+        .judged
+        .problems
+        .iter()
+        .map(|problem| problem.what.as_str())
+        .collect();
     if let Some((first, rest)) = unreadable.split_first() {
-        let more = if rest.is_empty() { String::new() } else { format!(" and {} more (!)", rest.len()) };
+        let more = if rest.is_empty() {
+            String::new()
+        } else {
+            format!(" and {} more (!)", rest.len())
+        };
         text = format!("{text} Not readable: {first}{more}.");
     }
     vec![
         Para::bare(say(&text, Tone::Plain)),
-        Para::bare(say("Expected one? a shows all processes, e says why a row is none.", Tone::Plain)),
+        Para::bare(say(
+            "Expected one? a shows all processes, e says why a row is none.",
+            Tone::Plain,
+        )),
     ]
 }
 
@@ -77,7 +93,11 @@ fn nothing_left(shown: Shown<'_>) -> Vec<Para> {
     let sample = &world.sample;
     let state = match figures.count(Finding::Attached) {
         attached if attached == figures.instances => "all attached".to_owned(),
-        attached => format!("{attached} attached, {} network, {} unknown", figures.count(Finding::Network), figures.count(Finding::Unknown)),
+        attached => format!(
+            "{attached} attached, {} network, {} unknown",
+            figures.count(Finding::Network),
+            figures.count(Finding::Unknown)
+        ),
     };
     let left = if figures.count(Finding::Unknown) > 0 || sample.visibility != Visibility::All {
         "nothing seen left over"
@@ -94,14 +114,25 @@ fn nothing_left(shown: Shown<'_>) -> Vec<Para> {
         .judged
         .instances
         .iter()
-        .map(|one| (shown.safe_bytes(one.name.as_bytes()), Figures::of_instance(world, one)))
+        .map(|one| {
+            (
+                shown.safe_bytes(one.name.as_bytes()),
+                Figures::of_instance(world, one),
+            )
+        })
         .collect();
     each.sort_by_key(|(_, figures)| figures.start);
     if let Some((name, figures)) = each.first() {
-        text = format!("{text} Oldest: {name} {}.", format::elapsed(figures.elapsed_ms.unwrap_or(0)));
+        text = format!(
+            "{text} Oldest: {name} {}.",
+            format::elapsed(figures.elapsed_ms.unwrap_or(0))
+        );
     }
     if let Some((name, figures)) = each.iter().max_by_key(|(_, figures)| figures.rss_bytes) {
-        text = format!("{text} Largest: {name} {}.", format::bytes(figures.rss_bytes.unwrap_or(0)));
+        text = format!(
+            "{text} Largest: {name} {}.",
+            format::bytes(figures.rss_bytes.unwrap_or(0))
+        );
     }
     let mut notes = vec![Para::bare(say(&text, Tone::Plain))];
     let mut owners: Vec<(Safe, u32)> = Vec::new();
@@ -123,15 +154,23 @@ fn partial_view(shown: Shown<'_>) -> Vec<Para> {
     let sample = &shown.world.sample;
     let mut notes = Vec::new();
     if sample.visibility != Visibility::All {
-        let unjudged: Vec<_> =
-            shown.world.judged.instances.iter().filter(|one| one.finding == Finding::Unknown).collect();
+        let unjudged: Vec<_> = shown
+            .world
+            .judged
+            .instances
+            .iter()
+            .filter(|one| one.finding == Finding::Unknown)
+            .collect();
         let users: BTreeSet<String> = unjudged
             .iter()
             .filter_map(|one| shown.process(one.lead_process()))
             .filter_map(processes::user)
             .collect();
-        let mut text =
-            format!("Your view: {} of {} processes in full.", sample.readable, sample.processes.len());
+        let mut text = format!(
+            "Your view: {} of {} processes in full.",
+            sample.readable,
+            sample.processes.len()
+        );
         if !unjudged.is_empty() {
             let users: Vec<String> = users.into_iter().collect();
             let servers = several(u32::try_from(unjudged.len()).unwrap_or(u32::MAX), "server");
@@ -154,5 +193,9 @@ fn several(count: u32, word: &str) -> String {
 }
 
 fn several_of(count: u32, one: &str, many: &str) -> String {
-    if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
+    if count == 1 {
+        format!("1 {one}")
+    } else {
+        format!("{count} {many}")
+    }
 }

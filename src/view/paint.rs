@@ -18,12 +18,18 @@ pub(super) struct Piece {
 
 /// Returns text of this program's own.
 pub(super) fn lit(text: &'static str, tone: Tone) -> Piece {
-    Piece { text: Safe::literal(text), tone }
+    Piece {
+        text: Safe::literal(text),
+        tone,
+    }
 }
 
 /// Returns text that was put together: it is escaped.
 pub(super) fn say(text: &str, tone: Tone) -> Piece {
-    Piece { text: Safe::from_text(text), tone }
+    Piece {
+        text: Safe::from_text(text),
+        tone,
+    }
 }
 
 /// Returns text that is escaped already.
@@ -54,7 +60,11 @@ impl Drawn {
             let room = usize::from(end.saturating_sub(x));
             let more = self.0[at + 1..].iter().any(|(text, _)| !text.trim().is_empty());
             let full = columns(text) == room && more;
-            let cut = if full { truncate(text, room.saturating_sub(1), theme.glyphs()) } else { truncate(text, room, theme.glyphs()) };
+            let cut = if full {
+                truncate(text, room.saturating_sub(1), theme.glyphs())
+            } else {
+                truncate(text, room, theme.glyphs())
+            };
             let (after, _) = buffer.set_stringn(x, area.y, cut.as_ref(), room, theme.style(*tone));
             if columns(text) > room || full {
                 return;
@@ -90,17 +100,29 @@ const GUTTER: usize = 10;
 impl Para {
     /// Returns text without a label.
     pub(super) fn bare(text: Piece) -> Self {
-        Self { text, ..Self::default() }
+        Self {
+            text,
+            ..Self::default()
+        }
     }
 
     /// Returns text with a label.
     pub(super) fn labelled(label: Piece, text: Piece) -> Self {
-        Self { gutter: GUTTER, label, text, ..Self::default() }
+        Self {
+            gutter: GUTTER,
+            label,
+            text,
+            ..Self::default()
+        }
     }
 
     /// Returns a row of a table.
     pub(super) fn row(text: Piece) -> Self {
-        Self { text, row: true, ..Self::default() }
+        Self {
+            text,
+            row: true,
+            ..Self::default()
+        }
     }
 
     /// Returns an empty line.
@@ -169,9 +191,15 @@ impl Segments {
     /// Returns what fits.
     pub(super) fn fit(mut self, width: usize, theme: Theme) -> Drawn {
         loop {
-            let needed: usize = self.0.iter().map(|(_, piece)| columns(&theme.text(&piece.text)) + 2).sum();
+            let needed: usize = self
+                .0
+                .iter()
+                .map(|(_, piece)| columns(&theme.text(&piece.text)) + 2)
+                .sum();
             let least = self.0.iter().map(|(weight, _)| *weight).min();
-            let Some(least) = least.filter(|_| needed > width + 1 && self.0.len() > 1) else { break };
+            let Some(least) = least.filter(|_| needed > width + 1 && self.0.len() > 1) else {
+                break;
+            };
             if let Some(at) = self.0.iter().rposition(|(weight, _)| *weight == least) {
                 self.0.remove(at);
             }

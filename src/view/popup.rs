@@ -34,11 +34,23 @@ pub(super) fn draw(
     let width = screen.width.saturating_sub(4).min(100);
     let text_width = usize::from(width.saturating_sub(4));
     let (title, paragraphs) = content(app, popup.content(), text_width);
-    let lines: Vec<Drawn> = paragraphs.iter().flat_map(|para| para.lines(text_width, true, theme)).collect();
-    let height = u16::try_from(lines.len() + 2).unwrap_or(u16::MAX).clamp(4, screen.height.saturating_sub(2));
+    let lines: Vec<Drawn> = paragraphs
+        .iter()
+        .flat_map(|para| para.lines(text_width, true, theme))
+        .collect();
+    let height = u16::try_from(lines.len() + 2)
+        .unwrap_or(u16::MAX)
+        .clamp(4, screen.height.saturating_sub(2));
     let area = centred(screen, width, height);
-    let body = Rect { x: area.x + 2, y: area.y + 1, width: area.width - 4, height: area.height - 2 };
-    let top = scroll.popup.to(popup.scrolled(), lines.len(), usize::from(body.height));
+    let body = Rect {
+        x: area.x + 2,
+        y: area.y + 1,
+        width: area.width - 4,
+        height: area.height - 2,
+    };
+    let top = scroll
+        .popup
+        .to(popup.scrolled(), lines.len(), usize::from(body.height));
     let last = (top + usize::from(body.height)).min(lines.len());
     let place = if lines.len() > usize::from(body.height) {
         format!(" {}-{last} of {} ", top + 1, lines.len())
@@ -69,7 +81,12 @@ fn frame(buffer: &mut Buffer, area: Rect, title: &Safe, place: &str, theme: Them
     };
     let title = format!("{} {} ", theme.line(), theme.text(title));
     let title = crate::text::width::truncate(&title, inner, theme.glyphs()).into_owned();
-    buffer.set_string(area.x, area.y, border(top_left, &title, top_right), theme.style(Tone::Strong));
+    buffer.set_string(
+        area.x,
+        area.y,
+        border(top_left, &title, top_right),
+        theme.style(Tone::Strong),
+    );
     for y in area.y + 1..area.bottom().saturating_sub(1) {
         buffer.set_string(area.x, y, theme.upright(), style);
         buffer.set_string(area.right().saturating_sub(1), y, theme.upright(), style);
@@ -79,9 +96,18 @@ fn frame(buffer: &mut Buffer, area: Rect, title: &Safe, place: &str, theme: Them
 }
 
 fn draw_palette(buffer: &mut Buffer, screen: Rect, app: &App, palette: &Palette, theme: Theme) -> Position {
-    let area = centred(screen, screen.width.saturating_sub(4).min(84), screen.height.saturating_sub(4).min(22));
+    let area = centred(
+        screen,
+        screen.width.saturating_sub(4).min(84),
+        screen.height.saturating_sub(4).min(22),
+    );
     frame(buffer, area, &Safe::literal("commands"), "", theme);
-    let body = Rect { x: area.x + 1, y: area.y + 1, width: area.width - 2, height: area.height - 2 };
+    let body = Rect {
+        x: area.x + 1,
+        y: area.y + 1,
+        width: area.width - 2,
+        height: area.height - 2,
+    };
     let width = usize::from(body.width);
     let (line, cursor) = footer::typed(": ", palette.text(), palette.cursor(), width, theme);
     line.draw(buffer, Rect { height: 1, ..body }, theme);
@@ -105,23 +131,45 @@ fn draw_palette(buffer: &mut Buffer, screen: Rect, app: &App, palette: &Palette,
         }
     }
     if found.is_empty() {
-        let line = Drawn::one(" no command has these letters in this order".to_owned(), Tone::Dim);
-        line.draw(buffer, Rect { y: body.y + 1, height: 1, ..body }, theme);
+        let line = Drawn::one(
+            " no command has these letters in this order".to_owned(),
+            Tone::Dim,
+        );
+        line.draw(
+            buffer,
+            Rect {
+                y: body.y + 1,
+                height: 1,
+                ..body
+            },
+            theme,
+        );
     }
-    Position { x: body.x + u16::try_from(cursor.unwrap_or(0)).unwrap_or(0), y: body.y }
+    Position {
+        x: body.x + u16::try_from(cursor.unwrap_or(0)).unwrap_or(0),
+        y: body.y,
+    }
 }
 
 fn content(app: &App, content: &Content, width: usize) -> (Safe, Vec<Para>) {
     match content {
         Content::Help | Content::Palette(_) => (Safe::literal("help"), help::paragraphs()),
-        Content::Explain { label, at, explanation } => {
+        Content::Explain {
+            label,
+            at,
+            explanation,
+        } => {
             let title = format!("{label}, as of {}", at.clock());
             (Safe::from_text(&title), explain(app, explanation))
         }
-        Content::Counts => {
-            (Safe::literal("count by client and server"), app.shown().map_or_else(Vec::new, |shown| count(shown, width)))
-        }
-        Content::Problems => (Safe::literal("what could not be read"), app.shown().map_or_else(Vec::new, problems)),
+        Content::Counts => (
+            Safe::literal("count by client and server"),
+            app.shown().map_or_else(Vec::new, |shown| count(shown, width)),
+        ),
+        Content::Problems => (
+            Safe::literal("what could not be read"),
+            app.shown().map_or_else(Vec::new, problems),
+        ),
     }
 }
 
@@ -139,7 +187,10 @@ fn explain(app: &App, explanation: &Explanation) -> Vec<Para> {
     let list = |label: &'static str, lines: &[String], out: &mut Vec<Para>| {
         let mut label = lit(label, Tone::Strong);
         for line in lines {
-            out.push(Para::labelled(std::mem::take(&mut label), safe(text(line), Tone::Plain)));
+            out.push(Para::labelled(
+                std::mem::take(&mut label),
+                safe(text(line), Tone::Plain),
+            ));
         }
     };
     list("because", &explanation.because, &mut out);
@@ -155,7 +206,11 @@ fn count(shown: Shown<'_>, width: usize) -> Vec<Para> {
     }
     let owner_width = (width / 4).clamp(10, 30);
     let name_width = (width / 5).clamp(8, 20);
-    let head = format!("{}  {}  COUNT TROUBLE OLDER   MEM  GENERATIONS, OLDEST FIRST", pad("OWNER", owner_width, glyphs), pad("SERVER", name_width, glyphs));
+    let head = format!(
+        "{}  {}  COUNT TROUBLE OLDER   MEM  GENERATIONS, OLDEST FIRST",
+        pad("OWNER", owner_width, glyphs),
+        pad("SERVER", name_width, glyphs)
+    );
     let mut out = vec![Para::row(say(&head, Tone::Strong))];
     for one in all {
         let generations: Vec<String> = one.generations.iter().map(ToString::to_string).collect();
@@ -169,7 +224,11 @@ fn count(shown: Shown<'_>, width: usize) -> Vec<Para> {
             pad_left(&format::bytes(one.figures.rss_bytes.unwrap_or(0)), 5, glyphs),
             generations.join(" + "),
         );
-        let tone = if one.figures.trouble() > 0 { Tone::Warning } else { Tone::Plain };
+        let tone = if one.figures.trouble() > 0 {
+            Tone::Warning
+        } else {
+            Tone::Plain
+        };
         out.push(Para::row(say(&line, tone)));
     }
     out
@@ -183,15 +242,24 @@ fn problems(shown: Shown<'_>) -> Vec<Para> {
     }
     let unsearched = &world.sample.unsearched;
     if !unsearched.is_empty() {
-        let text = format!("{} could not be searched for other ends of wires:", unsearched.len());
+        let text = format!(
+            "{} could not be searched for other ends of wires:",
+            unsearched.len()
+        );
         out.push(Para::bare(say(&text, Tone::Strong)));
         for one in unsearched {
             let name = shown.name_and_pid(one.process.pid);
-            out.push(Para::labelled(lit(absence_word(one.why), Tone::Warning), safe(name, Tone::Plain)));
+            out.push(Para::labelled(
+                lit(absence_word(one.why), Tone::Warning),
+                safe(name, Tone::Plain),
+            ));
         }
     }
     if out.is_empty() {
-        out.push(Para::bare(lit("Everything that was looked at could be read.", Tone::Plain)));
+        out.push(Para::bare(lit(
+            "Everything that was looked at could be read.",
+            Tone::Plain,
+        )));
     }
     out
 }
@@ -207,7 +275,10 @@ fn problem_line(shown: Shown<'_>, problem: &Problem) -> Para {
         text.push_literal(": ");
         text.push(&shown.safe_text(&problem.detail));
     }
-    let mut para = Para::labelled(lit(absence_word(problem.kind), Tone::Warning), safe(text, Tone::Plain));
+    let mut para = Para::labelled(
+        lit(absence_word(problem.kind), Tone::Warning),
+        safe(text, Tone::Plain),
+    );
     para.gutter = 13;
     para
 }

@@ -57,7 +57,10 @@ pub(super) struct Theme {
 impl Theme {
     /// Returns the theme that the options ask for.
     pub(super) fn new(options: &Options) -> Self {
-        Self { colour: options.colour, ascii: options.ascii }
+        Self {
+            colour: options.colour,
+            ascii: options.ascii,
+        }
     }
 
     /// Returns how a tone is drawn.
@@ -87,7 +90,11 @@ impl Theme {
 
     /// Returns the sign set for cutting text.
     pub(super) fn glyphs(self) -> Glyphs {
-        if self.ascii { Glyphs::Ascii } else { Glyphs::Unicode }
+        if self.ascii {
+            Glyphs::Ascii
+        } else {
+            Glyphs::Unicode
+        }
     }
 
     /// Returns the sign of a row whose children are shown.
@@ -112,12 +119,20 @@ impl Theme {
 
     /// Returns the four corners: top left, top right, bottom left, bottom right.
     pub(super) fn corners(self) -> [&'static str; 4] {
-        if self.ascii { ["+"; 4] } else { ["┌", "┐", "└", "┘"] }
+        if self.ascii {
+            ["+"; 4]
+        } else {
+            ["┌", "┐", "└", "┘"]
+        }
     }
 
     /// Returns beginning, middle and end of a time that was seen, and the dot of one that was not.
     pub(super) fn bar(self) -> [&'static str; 4] {
-        if self.ascii { ["|", "=", ">", "."] } else { ["├", "─", "▸", "·"] }
+        if self.ascii {
+            ["|", "=", ">", "."]
+        } else {
+            ["├", "─", "▸", "·"]
+        }
     }
 
     /// Returns escaped text as it may be drawn: in ASCII only, where that is asked for.

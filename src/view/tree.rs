@@ -20,7 +20,9 @@ const NAME_LEAST: usize = 8;
 
 /// Returns the columns that fit this screen.
 pub(super) fn columns(app: &App, width: u16) -> Vec<Placed> {
-    let highest = app.world().and_then(|world| world.sample.processes.keys().next_back());
+    let highest = app
+        .world()
+        .and_then(|world| world.sample.processes.keys().next_back());
     let digits = highest.map_or(1, |pid| pid.get().ilog10() + 1);
     fit(width, u16::try_from(digits).unwrap_or(7))
 }
@@ -32,8 +34,18 @@ pub(super) fn titles(buffer: &mut Buffer, area: Rect, app: &App, theme: Theme) {
     for placed in columns(app, area.width) {
         let column = placed.id.column();
         let title = aligned(column.title, placed, theme);
-        let tone = if sorted == Some(placed.id) { Tone::Chosen } else { Tone::Bar };
-        buffer.set_stringn(area.x + placed.x, area.y, title, usize::from(placed.width), theme.style(tone));
+        let tone = if sorted == Some(placed.id) {
+            Tone::Chosen
+        } else {
+            Tone::Bar
+        };
+        buffer.set_stringn(
+            area.x + placed.x,
+            area.y,
+            title,
+            usize::from(placed.width),
+            theme.style(tone),
+        );
     }
 }
 
@@ -49,18 +61,39 @@ fn aligned(text: &str, placed: Placed, theme: Theme) -> String {
 pub(super) fn rows(buffer: &mut Buffer, area: Rect, app: &App, scroll: &mut Scroll, theme: Theme) {
     let height = usize::from(area.height);
     let rows = app.nav().rows();
-    scroll.tree = top(scroll.tree, app.nav().at(), height, rows.len(), app.nav().follows());
+    scroll.tree = top(
+        scroll.tree,
+        app.nav().at(),
+        height,
+        rows.len(),
+        app.nav().follows(),
+    );
     let placed = columns(app, area.width);
     let mut y = area.y;
     if let Some(shown) = app.shown() {
         for (at, row) in rows.iter().enumerate().skip(scroll.tree).take(height) {
-            let Some(node) = app.nav().tree().node(*row) else { continue };
+            let Some(node) = app.nav().tree().node(*row) else {
+                continue;
+            };
             let line = Rect { y, height: 1, ..area };
-            draw_row(buffer, line, app, shown, node, &placed, at == app.nav().at(), theme);
+            draw_row(
+                buffer,
+                line,
+                app,
+                shown,
+                node,
+                &placed,
+                at == app.nav().at(),
+                theme,
+            );
             y += 1;
         }
     }
-    let left = Rect { y, height: area.bottom().saturating_sub(y), ..area };
+    let left = Rect {
+        y,
+        height: area.bottom().saturating_sub(y),
+        ..area
+    };
     below(buffer, left, app, rows.is_empty(), theme);
 }
 
@@ -85,14 +118,21 @@ fn draw_row(
     theme: Theme,
 ) {
     let spans = matches!(node.id, RowId::Owner(_));
-    let tail = placed.iter().find(|one| is_tail(one.id)).map_or(area.width, |one| one.x);
+    let tail = placed
+        .iter()
+        .find(|one| is_tail(one.id))
+        .map_or(area.width, |one| one.x);
     for one in placed {
         let inside_label = spans && one.x < tail && one.id != ColumnId::Name;
         if inside_label {
             continue;
         }
         let (text, width) = if one.id == ColumnId::Name {
-            let width = if spans { usize::from(tail.saturating_sub(one.x + 1)) } else { usize::from(one.width) };
+            let width = if spans {
+                usize::from(tail.saturating_sub(one.x + 1))
+            } else {
+                usize::from(one.width)
+            };
             (name(app, shown, node, width, theme), width)
         } else {
             let cell = cells::cell(shown, node, one.id);
@@ -131,7 +171,11 @@ fn name(app: &App, shown: Shown<'_>, node: &Node, width: usize, theme: Theme) ->
     let text = cells::name(shown, node);
     let text = theme.text(&text);
     let text = truncate(&text, width.saturating_sub(indent + SIGN), theme.glyphs());
-    pad(&format!("{}{sign} {text}", " ".repeat(indent)), width, theme.glyphs())
+    pad(
+        &format!("{}{sign} {text}", " ".repeat(indent)),
+        width,
+        theme.glyphs(),
+    )
 }
 
 /// Whether the row below hangs from this one.
@@ -161,7 +205,10 @@ fn tone(node: &Node, column: ColumnId) -> Tone {
 fn below(buffer: &mut Buffer, area: Rect, app: &App, empty: bool, theme: Theme) {
     let paragraphs = notes::of(app, empty);
     let width = usize::from(area.width.saturating_sub(2));
-    let lines: Vec<_> = paragraphs.iter().flat_map(|para: &Para| para.lines(width, true, theme)).collect();
+    let lines: Vec<_> = paragraphs
+        .iter()
+        .flat_map(|para: &Para| para.lines(width, true, theme))
+        .collect();
     let height = usize::from(area.height);
     // A note that would be cut says nothing: it comes back when rows are folded.
     let gap = usize::from(!empty);
@@ -170,6 +217,15 @@ fn below(buffer: &mut Buffer, area: Rect, app: &App, empty: bool, theme: Theme) 
     }
     for (at, line) in lines.iter().enumerate().take(height) {
         let y = area.y + u16::try_from(at + gap).unwrap_or(0);
-        line.draw(buffer, Rect { x: area.x + 1, y, width: area.width.saturating_sub(2), height: 1 }, theme);
+        line.draw(
+            buffer,
+            Rect {
+                x: area.x + 1,
+                y,
+                width: area.width.saturating_sub(2),
+                height: 1,
+            },
+            theme,
+        );
     }
 }

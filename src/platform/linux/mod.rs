@@ -7,6 +7,7 @@ mod details;
 mod entry;
 mod holders;
 mod host;
+mod managers;
 mod netlink;
 mod parse;
 mod pidfd;
@@ -23,9 +24,9 @@ use rustix::process::{Resource, getrlimit};
 use self::closer::Closer;
 use self::entry::Units;
 use self::host::Machine;
+use self::managers::ServiceManagers;
 use self::reader::Reader;
 use self::table::{Table, Unseen};
-use self::units::ServiceManagers;
 use self::users::Users;
 use super::{Source, SourceError};
 use crate::model::host::{Observer, Visibility};
@@ -176,10 +177,16 @@ impl Source for LinuxSource {
 
     fn look_closer(&mut self, sample: &mut Sample, interest: &Interest) {
         let cost_before_us = clock::own_cpu_us();
+        for process in self.table.read_late(&mut self.reader, &self.users) {
+            sample.processes.entry(process.key.pid).or_insert(process);
+        }
         self.closer.look(&mut self.reader, &self.table, sample, interest);
         if self.options.live {
             self.managers.fill(sample, interest.closely.iter());
         }
+        let seen = Seen::count(sample.processes.values().map(AsRef::as_ref), sample.observer.uid);
+        sample.readable = seen.readable;
+        sample.visibility = seen.visibility(sample.hidden);
         sample.cost_us += clock::own_cpu_us().saturating_sub(cost_before_us);
     }
 }
@@ -213,7 +220,7 @@ impl LinuxSource {
                 what: format!("{root}/PID/stat"),
                 kind: Absence::Failed,
                 detail: format!(
-                    "{} processes could not be read or understood and are left out",
+                    "left out, since their line could not be read or understood: {}",
                     unseen.failed
                 ),
             });

@@ -22,7 +22,10 @@ pub(super) fn paragraphs(subject: &Subject<'_>) -> Vec<Para> {
     if processes.is_empty() {
         return vec![no_process(subject)];
     }
-    processes.into_iter().flat_map(|(process, role)| of_process(subject, process, role)).collect()
+    processes
+        .into_iter()
+        .flat_map(|(process, role)| of_process(subject, process, role))
+        .collect()
 }
 
 fn of_process(subject: &Subject<'_>, process: &Process, role: Option<Role>) -> Vec<Para> {
@@ -45,13 +48,30 @@ fn of_process(subject: &Subject<'_>, process: &Process, role: Option<Role>) -> V
     }
     let mut sorted: Vec<(bool, &Descriptor)> = descriptors
         .iter()
-        .map(|one| (subject.instance.is_some_and(|instance| is_wire(instance, process.key.pid, one.fd)), one))
+        .map(|one| {
+            (
+                subject
+                    .instance
+                    .is_some_and(|instance| is_wire(instance, process.key.pid, one.fd)),
+                one,
+            )
+        })
         .collect();
     sorted.sort_by_key(|(wire, one)| (!*wire, one.fd));
-    let rows: Vec<(bool, &Descriptor, Safe)> =
-        sorted.into_iter().map(|(wire, one)| (wire, one, ends::target(subject, one))).collect();
-    let width = rows.iter().map(|(_, _, target)| columns(target.as_str())).max().unwrap_or(0).min(TARGET_MOST);
-    out.push(Para::row(lit("  FD ACC      LEADS TO, AND WHO HOLDS THE OTHER END", Tone::Dim)));
+    let rows: Vec<(bool, &Descriptor, Safe)> = sorted
+        .into_iter()
+        .map(|(wire, one)| (wire, one, ends::target(subject, one)))
+        .collect();
+    let width = rows
+        .iter()
+        .map(|(_, _, target)| columns(target.as_str()))
+        .max()
+        .unwrap_or(0)
+        .min(TARGET_MOST);
+    out.push(Para::row(lit(
+        "  FD ACC      LEADS TO, AND WHO HOLDS THE OTHER END",
+        Tone::Dim,
+    )));
     for (wire, one, target) in rows {
         out.push(row(subject, process, wire, one, &target, width));
     }
@@ -73,13 +93,33 @@ fn row(
         target.clone()
     } else {
         // Both parts are escaped: padding with blanks adds nothing that would have to be.
-        Safe::join([Safe::from_text(&pad(target.as_str(), width.max(columns(target.as_str())), Glyphs::Unicode)), end], "  ")
+        Safe::join(
+            [
+                Safe::from_text(&pad(
+                    target.as_str(),
+                    width.max(columns(target.as_str())),
+                    Glyphs::Unicode,
+                )),
+                end,
+            ],
+            "  ",
+        )
     };
     let tone = if wire { Tone::Strong } else { Tone::Plain };
-    Para { gutter: 14, label: say(&label, tone), text: safe(text, tone), ..Para::default() }
+    Para {
+        gutter: 14,
+        label: say(&label, tone),
+        text: safe(text, tone),
+        ..Para::default()
+    }
 }
 
 fn is_wire(instance: &Instance, pid: Pid, fd: u32) -> bool {
-    let Some(stdio) = &instance.stdio else { return false };
-    [&stdio.stdin, &stdio.stdout].into_iter().flatten().any(|end| end.pid == pid && end.fd == Some(fd))
+    let Some(stdio) = &instance.stdio else {
+        return false;
+    };
+    [&stdio.stdin, &stdio.stdout]
+        .into_iter()
+        .flatten()
+        .any(|end| end.pid == pid && end.fd == Some(fd))
 }

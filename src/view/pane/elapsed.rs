@@ -62,10 +62,17 @@ pub(super) fn lines(app: &App, subject: &Subject<'_>, width: usize, theme: Theme
     });
     let from = starts.min().unwrap_or(sample.taken_at.0);
     let room = width.saturating_sub(NAMES + FIGURES + 1).max(10);
-    let scale = Scale { from, to: sample.taken_at.0.max(from + 1), width: room };
+    let scale = Scale {
+        from,
+        to: sample.taken_at.0.max(from + 1),
+        width: room,
+    };
     let mut out = vec![axis(&scale, theme)];
     out.extend(spans.iter().map(|span| draw(span, &scale, app, theme)));
-    let text = lit("What is drawn was read from the system; what nobody saw is dotted.", Tone::Dim);
+    let text = lit(
+        "What is drawn was read from the system; what nobody saw is dotted.",
+        Tone::Dim,
+    );
     out.extend(Para::bare(text).lines(width, true, theme));
     out
 }
@@ -75,27 +82,47 @@ fn spans(app: &App, subject: &Subject<'_>) -> Vec<Span> {
     let running = |name: Safe, process: &Process, tone: Tone| {
         let elapsed = format::elapsed(shown.world.sample.elapsed_ms(process));
         let end = Safe::from_text(&format!("{elapsed:>5} {}", process.key.pid));
-        Span { name, kind: Kind::Running { start: shown.world.sample.started_at(process), end }, tone }
+        Span {
+            name,
+            kind: Kind::Running {
+                start: shown.world.sample.started_at(process),
+                end,
+            },
+            tone,
+        }
     };
     let mut spans = Vec::new();
     if let Some(instance) = subject.instance {
-        let client = instance.client.as_ref().and_then(|client| shown.process(client.process));
+        let client = instance
+            .client
+            .as_ref()
+            .and_then(|client| shown.process(client.process));
         match client {
             Some(client) => spans.push(running(Safe::literal("client"), client, Tone::Plain)),
             None => {
                 let since = app.since().map_or_else(String::new, UnixMillis::clock);
                 let text = Safe::from_text(&format!(" not seen: gone before {since}"));
-                spans.push(Span { name: Safe::literal("client"), kind: Kind::Unseen { text }, tone: Tone::Warning });
+                spans.push(Span {
+                    name: Safe::literal("client"),
+                    kind: Kind::Unseen { text },
+                    tone: Tone::Warning,
+                });
             }
         }
         for (key, role) in instance.members() {
-            let Some(process) = shown.process(key) else { continue };
+            let Some(process) = shown.process(key) else {
+                continue;
+            };
             let name = match role {
                 Role::Server => Safe::literal("server"),
                 _ => Safe::join([shown.name(process), Safe::literal(role.word())], " "),
             };
             let own = subject.process.is_some_and(|one| one.key == key);
-            spans.push(running(name, process, if own { Tone::Strong } else { Tone::Plain }));
+            spans.push(running(
+                name,
+                process,
+                if own { Tone::Strong } else { Tone::Plain },
+            ));
         }
     } else if let Some(process) = subject.process {
         if let Some(parent) = process.ppid.and_then(|pid| shown.by_pid(pid)) {
@@ -148,12 +175,21 @@ fn draw(span: &Span, scale: &Scale, app: &App, theme: Theme) -> Drawn {
             bar.push_str(&middle.repeat(length));
             bar.push_str(end);
             line.push(bar, span.tone);
-            line.push(pad_left(&theme.text(figures), FIGURES - 1, theme.glyphs()), Tone::Plain);
+            line.push(
+                pad_left(&theme.text(figures), FIGURES - 1, theme.glyphs()),
+                Tone::Plain,
+            );
         }
         Kind::Unseen { text } => {
-            let until = app.since().map_or(scale.width, |since| scale.column(since)).max(1);
+            let until = app
+                .since()
+                .map_or(scale.width, |since| scale.column(since))
+                .max(1);
             let text = theme.text(text);
-            let dots = until.min(scale.width).min((scale.width + FIGURES).saturating_sub(columns(&text))).max(3);
+            let dots = until
+                .min(scale.width)
+                .min((scale.width + FIGURES).saturating_sub(columns(&text)))
+                .max(3);
             line.push(dot.repeat(dots), Tone::Dim);
             line.push(format!("?{text}"), span.tone);
         }

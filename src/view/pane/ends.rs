@@ -40,7 +40,9 @@ pub(super) fn target(subject: &Subject<'_>, descriptor: &Descriptor) -> Safe {
 
 fn socket(subject: &Subject<'_>, inode: u64) -> Safe {
     let sockets = &subject.shown.world.sample.sockets;
-    let Reading::Value(sockets) = sockets else { return Safe::from_text(&format!("socket {inode}")) };
+    let Reading::Value(sockets) = sockets else {
+        return Safe::from_text(&format!("socket {inode}"));
+    };
     if let Some(unix) = sockets.unix.get(&inode) {
         return match &unix.path {
             Some(path) => join("unix", subject.shown.safe_bytes(path.as_bytes())),
@@ -72,7 +74,9 @@ pub(super) fn other_end(subject: &Subject<'_>, owner: ProcessKey, descriptor: &D
         Target::Socket { inode } => socket_end(subject, *inode),
         Target::Terminal { hung_up: true, .. } => Safe::literal("hung up"),
         Target::Terminal { path, .. } => {
-            let number = path.as_str().and_then(|path| path.rsplit('/').next()?.parse::<u32>().ok());
+            let number = path
+                .as_str()
+                .and_then(|path| path.rsplit('/').next()?.parse::<u32>().ok());
             match number.and_then(|number| sample.terminal_masters.get(&number)) {
                 Some(masters) => holders(subject, Some(masters), |_| true),
                 None => Safe::default(),
@@ -86,7 +90,12 @@ fn socket_end(subject: &Subject<'_>, inode: u64) -> Safe {
     let sample = &subject.shown.world.sample;
     let sockets = match &sample.sockets {
         Reading::Value(sockets) => sockets,
-        other => return Safe::join([Safe::literal("sockets:"), crate::table::cells::absence(other)], " "),
+        other => {
+            return Safe::join(
+                [Safe::literal("sockets:"), crate::table::cells::absence(other)],
+                " ",
+            );
+        }
     };
     if let Some(unix) = sockets.unix.get(&inode) {
         return match unix.peer {
@@ -107,7 +116,9 @@ fn socket_end(subject: &Subject<'_>, inode: u64) -> Safe {
 
 fn holders(subject: &Subject<'_>, all: Option<&Vec<Holder>>, opposite: impl Fn(&Holder) -> bool) -> Safe {
     let unsearched = subject.shown.world.sample.unsearched.len();
-    let Some(all) = all else { return Safe::literal("not searched") };
+    let Some(all) = all else {
+        return Safe::literal("not searched");
+    };
     let found: Vec<&Holder> = all.iter().filter(|holder| opposite(holder)).collect();
     if found.is_empty() {
         return match unsearched {
@@ -116,7 +127,11 @@ fn holders(subject: &Subject<'_>, all: Option<&Vec<Holder>>, opposite: impl Fn(&
             count => Safe::from_text(&format!("nobody seen; {count} processes could not be searched")),
         };
     }
-    let mut parts: Vec<Safe> = found.iter().take(NAMED).map(|holder| named(subject, holder)).collect();
+    let mut parts: Vec<Safe> = found
+        .iter()
+        .take(NAMED)
+        .map(|holder| named(subject, holder))
+        .collect();
     if found.len() > NAMED {
         parts.push(Safe::from_text(&format!("and {} more", found.len() - NAMED)));
     }

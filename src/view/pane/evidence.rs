@@ -35,7 +35,11 @@ fn of_instance(app: &App, subject: &Subject<'_>, instance: &Instance) -> Vec<Par
     }
     if !instance.twins.is_empty() {
         let pids: Vec<String> = instance.twins.iter().map(ToString::to_string).collect();
-        let younger = if instance.older_twin { "; a younger generation runs" } else { "" };
+        let younger = if instance.older_twin {
+            "; a younger generation runs"
+        } else {
+            ""
+        };
         let text = format!("same command, directory and client: {}{younger}", pids.join(" "));
         out.push(Para::labelled(lit("twins", Tone::Dim), say(&text, Tone::Plain)));
     }
@@ -48,7 +52,11 @@ fn of_instance(app: &App, subject: &Subject<'_>, instance: &Instance) -> Vec<Par
 fn finding(subject: &Subject<'_>, instance: &Instance) -> Vec<Para> {
     let tone = Tone::of(instance.finding);
     let label = safe(cells::finding(instance.finding), tone);
-    let strong: Vec<&Fact> = instance.facts.iter().filter(|fact| fact.weight == Weight::Strong).collect();
+    let strong: Vec<&Fact> = instance
+        .facts
+        .iter()
+        .filter(|fact| fact.weight == Weight::Strong)
+        .collect();
     let Some((first, rest)) = strong.split_first() else {
         return vec![Para::labelled(label, lit(meaning(instance.finding), Tone::Plain))];
     };
@@ -99,7 +107,10 @@ fn marks(subject: &Subject<'_>, instance: &Instance) -> Vec<Para> {
     }
     if let Some(container) = &instance.container {
         let id: String = container.id.chars().take(12).collect();
-        mark("container", Safe::from_text(&format!("{} {id}", container.engine)));
+        mark(
+            "container",
+            Safe::from_text(&format!("{} {id}", container.engine)),
+        );
     }
     if let Some(via) = &instance.via {
         let name = shown
@@ -135,11 +146,7 @@ fn acts_now(subject: &Subject<'_>, instance: &Instance) -> Vec<Para> {
     out
 }
 
-fn can_act(
-    subject: &Subject<'_>,
-    reach: Option<&[Lead]>,
-    only: Option<crate::model::identity::Pid>,
-) -> Para {
+fn can_act(subject: &Subject<'_>, reach: Option<&[Lead]>, only: Option<crate::model::identity::Pid>) -> Para {
     let label = lit("CAN ACT", Tone::Strong);
     let Some(leads) = reach else {
         let text = "not looked at: the closer look at this instance has not been taken";
@@ -151,11 +158,20 @@ fn can_act(
         .map(|lead| {
             let letter = Safe::from_text(&lead.letter);
             let kind = Safe::literal(lead.kind.word());
-            Safe::join([letter, kind, subject.shown.safe_bytes(lead.target.as_bytes())], " ")
+            Safe::join(
+                [letter, kind, subject.shown.safe_bytes(lead.target.as_bytes())],
+                " ",
+            )
         })
         .collect();
     if parts.is_empty() {
-        return Para::labelled(label, lit("no visible lead; that does not say that it cannot act", Tone::Plain));
+        return Para::labelled(
+            label,
+            lit(
+                "no visible lead; that does not say that it cannot act",
+                Tone::Plain,
+            ),
+        );
     }
     Para::labelled(label, safe(Safe::join(parts, "  "), Tone::Plain))
 }
@@ -168,8 +184,10 @@ fn lead_para(target: Safe, lead: &Lead, subject: &Subject<'_>) -> Para {
     let fd = lead.fd.map_or_else(String::new, |fd| format!(" fd {fd}"));
     parts.push(Safe::from_text(&format!("({}{fd})", lead.pid)));
     let ago = |word: &str, ms: Option<u64>| ms.map(|ms| format!("last {word} {} ago", format::elapsed(ms)));
-    let times: Vec<String> =
-        ago("sent", lead.last_sent_ms).into_iter().chain(ago("received", lead.last_received_ms)).collect();
+    let times: Vec<String> = ago("sent", lead.last_sent_ms)
+        .into_iter()
+        .chain(ago("received", lead.last_received_ms))
+        .collect();
     if !times.is_empty() {
         parts.push(Safe::from_text(&times.join(", ")));
     }
@@ -180,7 +198,10 @@ fn lead_para(target: Safe, lead: &Lead, subject: &Subject<'_>) -> Para {
         text.push_literal(". Usual: ");
         text.push(&subject.shown.safe_text(advice));
     }
-    Para::labelled(say(&format!("lead {}", lead.letter), Tone::Strong), safe(text, Tone::Plain))
+    Para::labelled(
+        say(&format!("lead {}", lead.letter), Tone::Strong),
+        safe(text, Tone::Plain),
+    )
 }
 
 /// What the evidence does not say, and what would help.
@@ -195,16 +216,25 @@ fn not_known(app: &App, subject: &Subject<'_>, instance: Option<&Instance>) -> V
     texts.extend(missing_of(&sample.sockets, "sockets of the machine", ""));
     if instance.is_some() && !sample.unsearched.is_empty() {
         let count = sample.unsearched.len();
-        let (processes, them) = if count == 1 { ("process", "it") } else { ("processes", "they") };
-        texts.push(format!("{count} {processes} could not be searched for other ends: what {them} hold is not known"));
+        let (processes, them) = if count == 1 {
+            ("process", "it")
+        } else {
+            ("processes", "they")
+        };
+        texts.push(format!(
+            "{count} {processes} could not be searched for other ends: what {them} hold is not known"
+        ));
     }
     let own_net = sample.observer.net_namespace;
     let net = subject.process.and_then(|process| process.net_namespace.value());
     if net.is_some() && own_net.is_some() && net != own_net.as_ref() {
-        texts.push("it lives in another network namespace: its connections are not seen from here".to_owned());
+        texts
+            .push("it lives in another network namespace: its connections are not seen from here".to_owned());
     }
     let since = app.since().map_or_else(String::new, |since| since.clock());
-    texts.push(format!("sessions in memory; anything before {since} (mcpwake was not running)"));
+    texts.push(format!(
+        "sessions in memory; anything before {since} (mcpwake was not running)"
+    ));
     let mut label = lit("unknown", Tone::Strong);
     texts
         .into_iter()
@@ -224,7 +254,9 @@ pub(super) fn missing_of<T>(reading: &Reading<T>, what: &str, whose: &str) -> Op
         Reading::Gone => format!("{what}{whose}: gone before they could be read"),
         Reading::Unsupported => format!("{what}{whose}: this system does not show them"),
         Reading::Failed(why) => format!("{what}{whose}: reading failed: {why}"),
-        Reading::Unread => format!("{what}{whose}: not looked at; the next sample does, while the row is selected"),
+        Reading::Unread => {
+            format!("{what}{whose}: not looked at; the next sample does, while the row is selected")
+        }
     })
 }
 
@@ -253,11 +285,16 @@ fn of_member(app: &App, subject: &Subject<'_>, instance: &Instance) -> Vec<Para>
 }
 
 fn of_process(subject: &Subject<'_>) -> Vec<Para> {
-    let Some(process) = subject.process else { return vec![super::no_process(subject)] };
+    let Some(process) = subject.process else {
+        return vec![super::no_process(subject)];
+    };
     vec![
         Para::labelled(
             lit("no finding", Tone::Strong),
-            lit("it is no member of an MCP server, as far as is seen; e explains why", Tone::Plain),
+            lit(
+                "it is no member of an MCP server, as far as is seen; e explains why",
+                Tone::Plain,
+            ),
         ),
         state(subject, process),
     ]
@@ -265,7 +302,11 @@ fn of_process(subject: &Subject<'_>) -> Vec<Para> {
 
 fn state(subject: &Subject<'_>, process: &Process) -> Para {
     let parent = process.ppid.map(|pid| subject.shown.name_and_pid(pid));
-    let mut text = Safe::from_text(&format!("{} ({}), parent ", process.stat, state_word(process.state)));
+    let mut text = Safe::from_text(&format!(
+        "{} ({}), parent ",
+        process.stat,
+        state_word(process.state)
+    ));
     text.push(&parent.unwrap_or(Safe::literal("none")));
     let cpu = cells::cpu(process.cpu_permille);
     text.push(&Safe::from_text(&format!(
@@ -297,12 +338,18 @@ fn of_sum(subject: &Subject<'_>) -> Vec<Para> {
         let count = figures.count(finding);
         if count > 0 {
             let label = format!("{count:>4} {}", cells::finding_word(finding));
-            out.push(wide(say(&label, Tone::of(finding)), lit(meaning(finding), Tone::Plain)));
+            out.push(wide(
+                say(&label, Tone::of(finding)),
+                lit(meaning(finding), Tone::Plain),
+            ));
         }
     }
     if figures.older > 0 {
         let text = "of these a younger twin runs under the same client: their session has probably ended";
-        out.push(wide(say(&format!("{:>4} older", figures.older), Tone::Warning), lit(text, Tone::Plain)));
+        out.push(wide(
+            say(&format!("{:>4} older", figures.older), Tone::Warning),
+            lit(text, Tone::Plain),
+        ));
     }
     let reach = figures.reach.map_or_else(String::new, |reach| reach.words());
     out.push(wide(lit("     CAN ACT", Tone::Strong), say(&reach, Tone::Plain)));
@@ -312,5 +359,8 @@ fn of_sum(subject: &Subject<'_>) -> Vec<Para> {
 
 /// A paragraph whose label holds a count and a finding.
 fn wide(label: Piece, text: Piece) -> Para {
-    Para { gutter: 15, ..Para::labelled(label, text) }
+    Para {
+        gutter: 15,
+        ..Para::labelled(label, text)
+    }
 }

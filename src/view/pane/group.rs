@@ -12,12 +12,17 @@ use crate::text::Safe;
 
 /// Text of the pane.
 pub(super) fn paragraphs(subject: &Subject<'_>) -> Vec<Para> {
-    let Some(process) = subject.process else { return vec![no_process(subject)] };
+    let Some(process) = subject.process else {
+        return vec![no_process(subject)];
+    };
     let mut out = Vec::new();
     match process.pgid {
         Some(pgid) => {
             let members = having(subject, |one| one.pgid == Some(pgid));
-            out.push(Para::bare(safe(group_heading(subject, pgid, members.len()), Tone::Strong)));
+            out.push(Para::bare(safe(
+                group_heading(subject, pgid, members.len()),
+                Tone::Strong,
+            )));
             out.extend(members.iter().map(|one| member(subject, one)));
             out.push(hit(subject, pgid, &members));
         }
@@ -71,9 +76,22 @@ fn belongs(subject: &Subject<'_>, process: &Process) -> Safe {
     let shown = subject.shown;
     let role = cells::role_of(shown, process.key);
     if subject.has_member(process.key) {
-        return Safe::join([Safe::literal("this instance,"), Safe::literal(role.map_or("member", Role::word))], " ");
+        return Safe::join(
+            [
+                Safe::literal("this instance,"),
+                Safe::literal(role.map_or("member", Role::word)),
+            ],
+            " ",
+        );
     }
-    match (shown.world.judged.instance_of(process.key).and_then(|id| shown.instance(id)), role) {
+    match (
+        shown
+            .world
+            .judged
+            .instance_of(process.key)
+            .and_then(|id| shown.instance(id)),
+        role,
+    ) {
         (Some(other), _) => Safe::join(
             [
                 Safe::literal("OTHER instance:"),
@@ -91,19 +109,30 @@ fn belongs(subject: &Subject<'_>, process: &Process) -> Safe {
 fn hit(subject: &Subject<'_>, pgid: Pid, members: &[&Process]) -> Para {
     let strangers = members.iter().filter(|one| !subject.has_member(one.key)).count();
     let missed = subject.instance.map_or(0, |instance| {
-        let outside = |key| subject.shown.process(key).is_some_and(|process| process.pgid != Some(pgid));
+        let outside = |key| {
+            subject
+                .shown
+                .process(key)
+                .is_some_and(|process| process.pgid != Some(pgid))
+        };
         instance.members().filter(|(key, _)| outside(*key)).count()
     });
     let mut text = match (subject.instance, strangers) {
         (Some(_), 0) => format!("A signal to group {pgid} would hit this instance only"),
-        (Some(_), count) => format!("A signal to group {pgid} would also hit {count} that belong to something else"),
+        (Some(_), count) => {
+            format!("A signal to group {pgid} would also hit {count} that belong to something else")
+        }
         (None, _) => format!("A signal to group {pgid} would hit {}", members.len()),
     };
     if missed > 0 {
         let verb = if missed == 1 { "is" } else { "are" };
         text = format!("{text}, and miss {missed} of this instance that {verb} in other groups");
     }
-    let tone = if strangers > 0 && subject.instance.is_some() { Tone::Warning } else { Tone::Plain };
+    let tone = if strangers > 0 && subject.instance.is_some() {
+        Tone::Warning
+    } else {
+        Tone::Plain
+    };
     Para::bare(say(&format!("{text}."), tone))
 }
 
@@ -115,13 +144,22 @@ fn session(subject: &Subject<'_>, process: &Process) -> Vec<Para> {
     let members = having(subject, |one| one.sid == Some(sid));
     let others: Vec<&&Process> = members.iter().filter(|one| one.pgid != process.pgid).collect();
     let tty = process.tty.as_deref().unwrap_or("none");
-    let processes = if members.len() == 1 { "process" } else { "processes" };
-    let mut heading =
-        Safe::from_text(&format!("session {sid}: {} {processes}, terminal {tty}, leader ", members.len()));
+    let processes = if members.len() == 1 {
+        "process"
+    } else {
+        "processes"
+    };
+    let mut heading = Safe::from_text(&format!(
+        "session {sid}: {} {processes}, terminal {tty}, leader ",
+        members.len()
+    ));
     heading.push(&leader(subject, sid));
     let mut out = vec![Para::bare(safe(heading, Tone::Strong))];
     if others.is_empty() {
-        out.push(Para::bare(lit("  no process of this session is in another group", Tone::Dim)));
+        out.push(Para::bare(lit(
+            "  no process of this session is in another group",
+            Tone::Dim,
+        )));
     }
     out.extend(others.into_iter().map(|one| member(subject, one)));
     out

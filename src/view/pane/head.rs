@@ -19,8 +19,10 @@ pub(super) fn lines(subject: &Subject<'_>, width: usize, theme: Theme) -> Vec<Dr
     let place = place(subject, process);
     let needed = columns(&theme.text(&place)) + 2;
     let mut lines = if columns(&theme.text(&command)) + needed <= width {
-        let mut line =
-            Drawn::one(pad(&theme.text(&command), width + 2 - needed, theme.glyphs()), Tone::Strong);
+        let mut line = Drawn::one(
+            pad(&theme.text(&command), width + 2 - needed, theme.glyphs()),
+            Tone::Strong,
+        );
         line.push(theme.text(&place).into_owned(), Tone::Plain);
         vec![line]
     } else {
@@ -48,11 +50,17 @@ fn identification(subject: &Subject<'_>, process: &Process) -> Safe {
     match subject.instance {
         Some(instance) if subject.is_instance() => identified(subject, instance),
         Some(instance) => member(subject, instance, process),
-        None => match (&subject.node.id, subject.shown.world.judged.clients.get(&process.key)) {
+        None => match (
+            &subject.node.id,
+            subject.shown.world.judged.clients.get(&process.key),
+        ) {
             (_, Some(client)) => {
                 let name = Safe::from_text(&client.name);
                 let because = subject.shown.safe_text(&client.because);
-                Safe::join([Safe::literal("client:"), name, Safe::literal("by"), because], " ")
+                Safe::join(
+                    [Safe::literal("client:"), name, Safe::literal("by"), because],
+                    " ",
+                )
             }
             (RowId::Owner(_), None) => Safe::literal("no client that is known; e explains"),
             _ => Safe::literal("no MCP server, as far as is seen; e explains"),
@@ -83,5 +91,8 @@ fn identified(subject: &Subject<'_>, instance: &Instance) -> Safe {
         parts.push(Safe::from_text(&by.rule));
         parts.push(subject.shown.safe_text(&by.because));
     }
-    Safe::join([Safe::literal(by.confidence.word()), Safe::join(parts, ", ")], ": ")
+    Safe::join(
+        [Safe::literal(by.confidence.word()), Safe::join(parts, ", ")],
+        ": ",
+    )
 }

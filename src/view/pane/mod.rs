@@ -29,15 +29,33 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, scroll: &mut Scro
     if area.height == 0 {
         return;
     }
-    let body = Rect { x: area.x + 1, y: area.y + 1, width: area.width.saturating_sub(2), height: area.height - 1 };
+    let body = Rect {
+        x: area.x + 1,
+        y: area.y + 1,
+        width: area.width.saturating_sub(2),
+        height: area.height - 1,
+    };
     let lines = text(app, pane, usize::from(body.width), theme);
     let key = (pane, app.nav().selected().cloned());
     if scroll.pane_key.as_ref() != Some(&key) {
         scroll.pane_key = Some(key);
         scroll.pane.restart(app.panes().scrolled());
     }
-    let top = scroll.pane.to(app.panes().scrolled(), lines.len(), usize::from(body.height));
-    title(buffer, Rect { height: 1, ..area }, app, pane, Position { top, height: usize::from(body.height), lines: lines.len() }, theme);
+    let top = scroll
+        .pane
+        .to(app.panes().scrolled(), lines.len(), usize::from(body.height));
+    title(
+        buffer,
+        Rect { height: 1, ..area },
+        app,
+        pane,
+        Position {
+            top,
+            height: usize::from(body.height),
+            lines: lines.len(),
+        },
+        theme,
+    );
     for (line, y) in lines.iter().skip(top).zip(body.y..body.bottom()) {
         line.draw(buffer, Rect { y, height: 1, ..body }, theme);
     }
@@ -53,7 +71,11 @@ struct Position {
 impl Position {
     fn words(&self) -> String {
         let last = (self.top + self.height).min(self.lines);
-        if self.lines > self.height { format!(" {}-{last} of {} ", self.top + 1, self.lines) } else { String::new() }
+        if self.lines > self.height {
+            format!(" {}-{last} of {} ", self.top + 1, self.lines)
+        } else {
+            String::new()
+        }
     }
 }
 
@@ -72,8 +94,11 @@ fn title(buffer: &mut Buffer, area: Rect, app: &App, pane: Pane, position: Posit
     let mut used = 1;
     for (one, title) in titles {
         let title = if short && one != pane { &title[..1] } else { title };
-        let (text, tone) =
-            if one == pane { (format!("[{title}]"), Tone::Chosen) } else { (format!("{title}{dash}"), Tone::Bar) };
+        let (text, tone) = if one == pane {
+            (format!("[{title}]"), Tone::Chosen)
+        } else {
+            (format!("{title}{dash}"), Tone::Bar)
+        };
         used += columns(&text);
         line.push(text, tone);
     }
@@ -101,7 +126,11 @@ fn text(app: &App, pane: Pane, width: usize, theme: Theme) -> Vec<Drawn> {
             Vec::new()
         }
     };
-    lines.extend(paragraphs.iter().flat_map(|para: &Para| para.lines(width, wraps, theme)));
+    lines.extend(
+        paragraphs
+            .iter()
+            .flat_map(|para: &Para| para.lines(width, wraps, theme)),
+    );
     lines
 }
 
@@ -109,7 +138,10 @@ fn text(app: &App, pane: Pane, width: usize, theme: Theme) -> Vec<Drawn> {
 fn no_process(subject: &Subject<'_>) -> Para {
     let text = match subject.node.figures.instances {
         0 => lit("This row stands for no process that can be read.", Tone::Dim),
-        _ => lit("This row counts several servers: unfold it (Right) and select one.", Tone::Dim),
+        _ => lit(
+            "This row counts several servers: unfold it (Right) and select one.",
+            Tone::Dim,
+        ),
     };
     Para::bare(text)
 }

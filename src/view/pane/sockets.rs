@@ -30,9 +30,17 @@ pub(super) fn paragraphs(subject: &Subject<'_>) -> Vec<Para> {
     for (process, _) in processes {
         match &process.descriptors {
             Reading::Value(descriptors) => {
-                out.extend(descriptors.iter().flat_map(|one| connection(subject, sockets, process, one)));
+                out.extend(
+                    descriptors
+                        .iter()
+                        .flat_map(|one| connection(subject, sockets, process, one)),
+                );
             }
-            other => unread.extend(missing_of(other, "descriptors", &format!(" of {}", process.key.pid))),
+            other => unread.extend(missing_of(
+                other,
+                "descriptors",
+                &format!(" of {}", process.key.pid),
+            )),
         }
     }
     if out.is_empty() && unread.is_empty() {
@@ -41,24 +49,46 @@ pub(super) fn paragraphs(subject: &Subject<'_>) -> Vec<Para> {
             Tone::Plain,
         )));
     } else if !out.is_empty() {
-        out.insert(0, Para::row(lit("  PID   FD PROTO  STATE       LOCAL > PEER, LAST SENT, LAST RECEIVED, BYTES", Tone::Dim)));
+        out.insert(
+            0,
+            Para::row(lit(
+                "  PID   FD PROTO  STATE       LOCAL > PEER, LAST SENT, LAST RECEIVED, BYTES",
+                Tone::Dim,
+            )),
+        );
     }
-    out.extend(unread.into_iter().map(|text| Para::bare(say(&text, Tone::Warning))));
+    out.extend(
+        unread
+            .into_iter()
+            .map(|text| Para::bare(say(&text, Tone::Warning))),
+    );
     out
 }
 
 fn connection(subject: &Subject<'_>, sockets: &Sockets, process: &Process, one: &Descriptor) -> Vec<Para> {
-    let Target::Socket { inode } = one.target else { return Vec::new() };
+    let Target::Socket { inode } = one.target else {
+        return Vec::new();
+    };
     let (proto, state, text) = if let Some(inet) = sockets.inet.get(&inode) {
         (protocol(inet).to_owned(), inet.state.clone(), inet_words(inet))
     } else if let Some(unix) = sockets.unix.get(&inode) {
-        ("unix".to_owned(), unix_state(unix).to_owned(), unix_words(subject, process, one, unix))
+        (
+            "unix".to_owned(),
+            unix_state(unix).to_owned(),
+            unix_words(subject, process, one, unix),
+        )
     } else {
-        let text = "not among the sockets that are seen from here (another network namespace, or closed since)";
+        let text =
+            "not among the sockets that are seen from here (another network namespace, or closed since)";
         ("?".to_owned(), "?".to_owned(), Safe::literal(text))
     };
     let label = format!("{:>5} {:>4} {proto:<6} {state:<11}", process.key.pid, one.fd);
-    let mut out = vec![Para { gutter: 30, label: say(&label, Tone::Plain), text: safe(text, Tone::Plain), ..Para::default() }];
+    let mut out = vec![Para {
+        gutter: 30,
+        label: say(&label, Tone::Plain),
+        text: safe(text, Tone::Plain),
+        ..Para::default()
+    }];
     if let Some(lead) = lead_of(subject, process, one) {
         out.push(Para {
             gutter: 30,
@@ -72,7 +102,9 @@ fn connection(subject: &Subject<'_>, sockets: &Sockets, process: &Process, one: 
 
 fn lead_of<'a>(subject: &Subject<'a>, process: &Process, one: &Descriptor) -> Option<&'a Lead> {
     let leads = subject.instance?.reach.as_ref()?;
-    leads.iter().find(|lead| lead.pid == process.key.pid && lead.fd == Some(one.fd))
+    leads
+        .iter()
+        .find(|lead| lead.pid == process.key.pid && lead.fd == Some(one.fd))
 }
 
 /// Returns the protocol with its version: `tcp`, `tcp6`.
@@ -91,14 +123,21 @@ fn inet_words(inet: &InetSocket) -> Safe {
         None => inet.local.to_string(),
     };
     let ago = |word: &str, ms: Option<u64>| {
-        ms.map_or_else(|| format!(", {word} not known"), |ms| format!(", {word} {} ago", format::elapsed(ms)))
+        ms.map_or_else(
+            || format!(", {word} not known"),
+            |ms| format!(", {word} {} ago", format::elapsed(ms)),
+        )
     };
     if inet.protocol == Protocol::Tcp && inet.remote.is_some() {
         text.push_str(&ago("sent", inet.last_sent_ms));
         text.push_str(&ago("received", inet.last_received_ms));
     }
     if let (Some(sent), Some(received)) = (inet.bytes_sent, inet.bytes_received) {
-        text.push_str(&format!(", {} out, {} in", format::bytes(sent), format::bytes(received)));
+        text.push_str(&format!(
+            ", {} out, {} in",
+            format::bytes(sent),
+            format::bytes(received)
+        ));
     }
     Safe::from_text(&text)
 }
@@ -127,7 +166,11 @@ fn unix_words(subject: &Subject<'_>, process: &Process, one: &Descriptor, unix: 
         parts.push(Safe::join([Safe::literal(">"), end], " "));
     }
     if let Some(unread) = unix.unread.filter(|unread| *unread > 0) {
-        let what = if unix.listening { "connections wait" } else { "bytes unread" };
+        let what = if unix.listening {
+            "connections wait"
+        } else {
+            "bytes unread"
+        };
         parts.push(Safe::from_text(&format!("{unread} {what}")));
     }
     Safe::join(parts, " ")

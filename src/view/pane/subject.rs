@@ -23,7 +23,12 @@ impl<'a> Subject<'a> {
     pub(super) fn new(shown: Shown<'a>, node: &'a Node) -> Self {
         let process = cells::process_of(shown, node).and_then(|key| shown.process(key));
         let instance = node.instance.and_then(|id| shown.instance(id));
-        Self { shown, node, process, instance }
+        Self {
+            shown,
+            node,
+            process,
+            instance,
+        }
     }
 
     /// Returns whether the row stands for a whole instance.
@@ -35,7 +40,11 @@ impl<'a> Subject<'a> {
     /// launchers and helpers; else the one process.
     pub(super) fn processes(&self) -> Vec<(&'a Process, Option<Role>)> {
         let Some(instance) = self.instance.filter(|_| self.is_instance()) else {
-            return self.process.map(|process| (process, cells::role_of(self.shown, process.key))).into_iter().collect();
+            return self
+                .process
+                .map(|process| (process, cells::role_of(self.shown, process.key)))
+                .into_iter()
+                .collect();
         };
         let lead = instance.lead_process();
         let rest = instance.members().filter(|(key, _)| *key != lead);
@@ -49,6 +58,7 @@ impl<'a> Subject<'a> {
 
     /// Returns whether a process is a member of the same instance.
     pub(super) fn has_member(&self, key: ProcessKey) -> bool {
-        self.instance.is_some_and(|instance| instance.members().any(|(member, _)| member == key))
+        self.instance
+            .is_some_and(|instance| instance.members().any(|(member, _)| member == key))
     }
 }
