@@ -10,7 +10,11 @@ use crate::model::finding::Finding;
 
 /// Returns the parts of the README that are made, by the name in their markers.
 fn parts() -> Vec<(&'static str, String)> {
-    vec![("keys", keys()), ("exit codes", exit_codes()), ("findings", findings())]
+    vec![
+        ("keys", keys()),
+        ("exit codes", exit_codes()),
+        ("findings", findings()),
+    ]
 }
 
 fn keys() -> String {
@@ -21,7 +25,12 @@ fn keys() -> String {
     };
     let rows: Vec<[String; 2]> = commands()
         .iter()
-        .map(|spec| [spec.keys.iter().map(cell).collect::<Vec<_>>().join(" "), spec.doc.to_owned()])
+        .map(|spec| {
+            [
+                spec.keys.iter().map(cell).collect::<Vec<_>>().join(" "),
+                spec.doc.to_owned(),
+            ]
+        })
         .collect();
     table(["key", "does"], &rows)
 }

@@ -405,9 +405,13 @@ fn descriptor_section(page: &mut Page, evidence: &Evidence) {
             .as_ref()
             .map(|ends| other_end(evidence, ends))
             .unwrap_or_default();
+        let target = match one.kind {
+            "pipe" | "socket" | "null" => one.target.clone(),
+            kind => format!("{kind} {}", one.target),
+        };
         page.row(
             &format!("{:>4} {access:<2}", one.fd),
-            &format!("{} {}{wire}{other}", one.kind, one.target),
+            &format!("{target}{wire}{other}"),
         );
     }
 }

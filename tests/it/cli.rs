@@ -1,5 +1,10 @@
 //! The built program from outside: exit codes, usage, pipes that close early, generated texts, JSON.
-#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by them")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by them"
+)]
 
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -132,7 +137,8 @@ fn the_manual_has_its_sections() {
         "NAME",
         "OPTIONS",
         "COMMANDS",
-        "KEYS", "FINDINGS",
+        "KEYS",
+        "FINDINGS",
         "FILES",
         "ENVIRONMENT",
         "SECURITY",

@@ -140,9 +140,9 @@ fn descriptor(
 fn target(target: &Target, secrets: Secrets<'_>) -> (&'static str, Exact) {
     let plain = |text: String| Exact { text, base64: None };
     match target {
-        Target::Pipe { inode } => ("pipe", plain(format!("pipe {inode}"))),
+        Target::Pipe { inode } => ("pipe", plain(format!("pipe:[{inode}]"))),
         Target::Fifo { path, .. } => ("fifo", exact(path)),
-        Target::Socket { inode } => ("socket", plain(format!("socket {inode}"))),
+        Target::Socket { inode } => ("socket", plain(format!("socket:[{inode}]"))),
         Target::Terminal { path, hung_up: false } => ("terminal", exact(path)),
         Target::Terminal { path, hung_up: true } => ("terminal", marked(exact(path), " (hung up)")),
         Target::PtyMaster { index: Some(index) } => ("pty-master", plain(format!("of /dev/pts/{index}"))),
