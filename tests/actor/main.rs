@@ -4,6 +4,11 @@
 //! a launcher or a server, and does what a part says. Nothing is asserted about the machine: only
 //! about the pids that a stage has started.
 
+#![cfg_attr(
+    target_os = "linux",
+    expect(clippy::unwrap_used, reason = "a test that cannot go on fails there")
+)]
+
 #[cfg(target_os = "linux")]
 #[path = "../common/mod.rs"]
 mod common;
