@@ -22,7 +22,7 @@ mod stage;
 #[cfg(target_os = "linux")]
 fn main() -> std::process::ExitCode {
     if let Some(part) = part::of_this_process() {
-        part::play(part);
+        part::play(&part);
         return std::process::ExitCode::SUCCESS;
     }
     let arguments = libtest_mimic::Arguments::from_args();

@@ -25,6 +25,10 @@ pub(crate) struct Stage {
 
 impl Stage {
     /// Starts every part, and waits until all of them have said that they are there.
+    #[expect(
+        clippy::zombie_processes,
+        reason = "it is waited for by its pid, with the others"
+    )]
     pub(crate) fn up(mut scene: Part) -> Self {
         let home = tempfile::tempdir().unwrap();
         place(&mut scene, home.path());

@@ -101,7 +101,8 @@ fn a_closed_terminal_leaves_no_process() {
 fn hold(terminal: &Terminal) {
     terminal.has_started();
     // On its own line, whatever the test harness has begun one with.
-    writeln!(std::io::stdout(), "\nHOLDS {}", terminal.pid()).unwrap();
+    let line = format!("\nHOLDS {}\n", terminal.pid());
+    std::io::stdout().write_all(line.as_bytes()).unwrap();
     let (_keep, forever) = channel::<()>();
     let _ = forever.recv();
 }
