@@ -1,15 +1,45 @@
 //! Judges a sample. Pure: the same sample, the same previous one and the same knowledge give the
 //! same judgement.
+//!
+//! The order of one judgement: who is what by itself (`identify`), who belongs together (`group`),
+//! whose wire leads where (`wire`, `finding`), what became of the parent (`lineage`), what else was
+//! seen (`facts`), what it can reach (`reach`), which are copies of each other (`generations`).
 
+mod assemble;
+mod container;
+mod court;
+mod ends;
+mod explain;
+mod facts;
+mod finding;
+mod generations;
+mod group;
+mod identify;
+mod interest;
+mod lineage;
+mod listeners;
+mod reach;
+#[cfg(test)]
+mod situations;
+mod ssh;
+#[cfg(test)]
+mod testkit;
+mod tree;
+mod wire;
+
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::catalog::Catalog;
 use crate::model::identity::ProcessKey;
 use crate::model::instance::Judged;
-use crate::model::interest::Interest;
 use crate::model::known::Configured;
 use crate::model::sample::Sample;
 use crate::model::world::World;
+
+pub use explain::{Explanation, explain};
+pub use identify::Identities;
+pub use interest::{Places, interest, places};
 
 /// What the judgement knows beside the sample: rules, and clients' configurations.
 #[derive(Clone, Debug)]
@@ -20,29 +50,37 @@ pub struct Known {
     pub configured: Arc<Configured>,
 }
 
-/// How a process is identified, or why it is not.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Explanation {
-    /// One sentence: what it is taken for.
-    pub headline: String,
-    /// What decided, one sentence each.
-    pub because: Vec<String>,
-    /// What nearly matched, and why it did not.
-    pub near_misses: Vec<String>,
+/// What one judgement hands to the next.
+#[derive(Clone, Debug, Default)]
+pub struct Memory {
+    /// Who is what: taken over where argv and configuration did not change.
+    pub identities: Identities,
+    /// Since when a process has been seen as a zombie, milliseconds since boot.
+    zombies: BTreeMap<ProcessKey, u64>,
+    /// Whether a second look can change a finding.
+    needs_second: bool,
 }
 
-/// Returns which processes the next closer look is to read: candidates, their ancestors and
-/// children, known clients, and the selected process.
-pub fn interest(_sample: &Sample, _known: &Known, _selected: Option<ProcessKey>) -> Interest {
-    Interest::default()
+impl Memory {
+    /// Returns whether a second look, at least two seconds later, can change a finding.
+    pub fn needs_second(&self) -> bool {
+        self.needs_second
+    }
 }
 
-/// Judges a sample. `previous` is the world before it, of the same run.
-pub fn judge(_sample: &Sample, _previous: Option<&World>, _known: &Known) -> Judged {
-    Judged::default()
-}
-
-/// Explains how a process of this world is identified.
-pub fn explain(_world: &World, _known: &Known, _process: ProcessKey) -> Explanation {
-    Explanation::default()
+/// Judges a sample. `previous` is the world before it, of the same run; `memory` what the judgement
+/// of it left, renewed by this one.
+pub fn judge(sample: &Sample, previous: Option<&World>, known: &Known, memory: &mut Memory) -> Judged {
+    memory.identities = Identities::of(sample, known, &memory.identities);
+    let now = sample.since_boot_ms;
+    let earlier = std::mem::take(&mut memory.zombies);
+    memory.zombies = sample
+        .processes
+        .values()
+        .filter(|process| process.is_zombie())
+        .map(|process| (process.key, earlier.get(&process.key).copied().unwrap_or(now)))
+        .collect();
+    let (judged, needs_second) = assemble::assemble(sample, previous, known, memory);
+    memory.needs_second = needs_second;
+    judged
 }

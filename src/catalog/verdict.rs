@@ -7,6 +7,7 @@ use thiserror::Error;
 
 use crate::model::bytes::OsBytes;
 use crate::model::instance::{Confidence, Role};
+use crate::model::known::ConfiguredServer;
 
 /// What is seen of one process, to be compared with rules and configurations.
 #[derive(Clone, Copy, Debug)]
@@ -70,6 +71,44 @@ pub struct ClientMatch {
     pub because: String,
     /// Whether the pattern is a guess, not seen or documented.
     pub guess: bool,
+    /// What this call of it does.
+    pub call: ClientCall,
+    /// Whether it is a gateway: a server to its own client.
+    pub gateway: bool,
+}
+
+/// What a call of a client's program does; a client stays a client in each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClientCall {
+    /// Anything else: a session.
+    Session,
+    /// Edits or lists the configuration (`claude mcp list`).
+    Management,
+    /// Serves MCP itself (`claude mcp serve`).
+    Serving,
+}
+
+/// What the path of a unix socket means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SocketMeaning {
+    /// What listens there: `SSH agent`.
+    pub meaning: String,
+    /// How its authority is usually withdrawn; text for a person, nothing runs it.
+    pub advice: Option<String>,
+}
+
+/// Servers that a client was given on its own command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ArgvConfig {
+    /// A file, to be read and handed to `parse_config` with this index.
+    File {
+        /// Path as given; relative to the client's working directory.
+        path: OsBytes,
+        /// Number of the file's definition.
+        index: usize,
+    },
+    /// The entries themselves.
+    Inline(Vec<ConfiguredServer>),
 }
 
 /// As which part of a launch chain a process equals a configuration entry.

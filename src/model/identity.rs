@@ -37,7 +37,7 @@ impl fmt::Display for Pid {
 }
 
 /// When a process started, in the kernel's own unit: clock ticks since boot on Linux
-/// (proc_pid_stat(5), field 22), microseconds since the epoch on macOS (`pbi_start_tvsec`,
+/// (`proc_pid_stat`(5), field 22), microseconds since the epoch on macOS (`pbi_start_tvsec`,
 /// `pbi_start_tvusec`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]

@@ -13,7 +13,7 @@ use super::reading::Reading;
 /// rewritten it since. Trailing empty elements (padding of a rewritten title) are dropped.
 pub type Argv = Vec<OsBytes>;
 
-/// One process. Field meanings: proc_pid_stat(5), proc_pid_status(5).
+/// One process. Field meanings: `proc_pid_stat`(5), `proc_pid_status`(5).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Process {
     /// Pid and start time.
@@ -38,6 +38,8 @@ pub struct Process {
     pub uid: Reading<u32>,
     /// Login name of `uid`; the number as text where no name is known.
     pub user: Reading<OsBytes>,
+    /// Home directory of `uid` in the user database.
+    pub home: Option<OsBytes>,
     /// Kernel's short name, at most 15 bytes, any bytes.
     pub comm: OsBytes,
     /// Argument vector; empty for kernel threads.

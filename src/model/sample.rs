@@ -39,10 +39,25 @@ pub struct Sample {
     /// Who has a descriptor on the pipes and sockets that were searched for, by inode; every
     /// inode that was searched has an entry.
     pub holders: BTreeMap<u64, Vec<Holder>>,
+    /// Who holds the master of a pseudo-terminal, by the number of its slave `/dev/pts/N`.
+    pub terminal_masters: BTreeMap<u32, Vec<Holder>>,
+    /// Services that name a process of interest as their main one.
+    pub units: Vec<Unit>,
     /// Processes whose descriptors were looked for in the search and could not be read.
     pub unsearched: Vec<Unsearched>,
     /// What could not be read.
     pub problems: Vec<Problem>,
+}
+
+/// What a service manager says of a service.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unit {
+    /// `systemd`, `systemd --user`, `launchd`.
+    pub manager: String,
+    /// Unit or job.
+    pub name: String,
+    /// Its main process (`MainPID`).
+    pub main_pid: Option<Pid>,
 }
 
 /// A process that the search for holders could not look into.

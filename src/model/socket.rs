@@ -1,4 +1,4 @@
-//! Sockets as the kernel's socket diagnostics give them (sock_diag(7)).
+//! Sockets as the kernel's socket diagnostics give them (`sock_diag`(7)).
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;

@@ -2,10 +2,16 @@
 //!
 //! The only layer with `cfg(target_os)` and the only one with `unsafe`.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use thiserror::Error;
 
+use crate::model::host::Os;
 use crate::model::interest::Interest;
 use crate::model::sample::Sample;
+use crate::model::time::UnixMillis;
+
+pub mod own;
 
 #[cfg(target_os = "linux")]
 pub mod linux;
@@ -37,4 +43,23 @@ pub struct SourceError {
     pub operation: String,
     /// The system's reason, and what to do.
     pub reason: String,
+}
+
+/// Returns what reads this system, and which one that is.
+pub fn system() -> Result<(Box<dyn Source>, Os), SourceError> {
+    #[cfg(target_os = "linux")]
+    let (source, os) = (linux::LinuxSource::new(linux::Options::default())?, Os::Linux);
+    #[cfg(target_os = "macos")]
+    let (source, os) = (macos::MacosSource, Os::Macos);
+    Ok((Box::new(source), os))
+}
+
+/// Returns the wall clock.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the one place that reads the wall clock"
+)]
+pub fn wall_clock() -> UnixMillis {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    UnixMillis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }

@@ -1,1 +1,188 @@
-//! The running program: event loop, terminal, collector thread.
+//! Runs the screen: one loop owns the state. Keys come first; samples come from a thread that
+//! keeps only the newest and frames go out through a thread of their own, so that a slow terminal
+//! queues nothing and neither a slow scan nor a stalled line blocks a key or a signal.
+
+pub mod caps;
+pub mod collector;
+mod fault;
+mod feed;
+mod input;
+mod printer;
+mod signals;
+mod terminal;
+mod window;
+
+use std::io::{self, IsTerminal as _};
+use std::time::Duration;
+
+use thiserror::Error;
+use tokio::sync::mpsc::{Receiver, UnboundedReceiver};
+use tokio::time::{Instant, sleep_until};
+
+use crate::app::{Event, Options};
+use crate::platform::wall_clock;
+
+use self::caps::{Capabilities, Surroundings};
+use self::collector::Collector;
+use self::feed::Feed;
+use self::input::Decoder;
+use self::signals::{Heard, Signals};
+use self::terminal::Screen;
+use self::window::{Flow, Window};
+
+/// Why the screen could not be shown, or ended.
+#[derive(Debug, Error)]
+pub enum RunError {
+    /// Standard input or output is no terminal, or one without a screen.
+    #[error(
+        "the screen needs a terminal ({0}); for scripts and pipes use `mcpwake list` or `mcpwake list --json`"
+    )]
+    NoTerminal(String),
+    /// The terminal failed.
+    #[error("the terminal: {0}")]
+    Terminal(#[from] io::Error),
+    /// A thread of the program ended by a fault of its own.
+    #[error("a fault in this program, please report it: {0}")]
+    Panicked(String),
+}
+
+/// What the command line decided.
+pub struct RunOptions {
+    /// Options of the screen; colour and ASCII are narrowed by what the terminal can show.
+    pub screen: Options,
+    /// Samples and judges.
+    pub collector: Collector,
+}
+
+/// Shows the screen until the user leaves it, a signal ends it, or the terminal is gone.
+pub fn run(options: RunOptions) -> Result<(), RunError> {
+    let surroundings = Surroundings::of_this_process();
+    check_terminal(&surroundings)?;
+    let capabilities = surroundings.capabilities(options.screen.ascii);
+    let mut faults = fault::catch();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let ended = runtime.block_on(show(options, capabilities, &mut faults));
+    terminal::restore();
+    ended
+}
+
+fn check_terminal(surroundings: &Surroundings) -> Result<(), RunError> {
+    let why = if !io::stdin().is_terminal() {
+        "standard input is none"
+    } else if !io::stdout().is_terminal() {
+        "standard output is none"
+    } else if !surroundings.is_terminal_type() {
+        "TERM names none that has a screen"
+    } else {
+        return Ok(());
+    };
+    Err(RunError::NoTerminal(why.to_owned()))
+}
+
+/// The sources of events.
+struct Sources<'a> {
+    faults: &'a mut UnboundedReceiver<String>,
+    input: Receiver<Vec<u8>>,
+    decoder: Decoder,
+    /// When a key sequence that was cut is given up.
+    cut: Option<Instant>,
+    signals: Signals,
+    tick: tokio::time::Interval,
+}
+
+/// What has happened.
+enum Happened {
+    /// Something for the screen; a burst of keys comes as one.
+    Events(Vec<Event>),
+    /// A signal.
+    Signal(Heard),
+    /// A frame has arrived, and took so long.
+    Printed(Duration),
+    /// The collector has something new.
+    Update,
+    /// The terminal is gone: nobody is there to be told.
+    Gone,
+}
+
+async fn show(
+    options: RunOptions,
+    capabilities: Capabilities,
+    faults: &mut UnboundedReceiver<String>,
+) -> Result<(), RunError> {
+    let RunOptions {
+        mut screen,
+        collector,
+    } = options;
+    screen.ascii = capabilities.ascii;
+    screen.colour = capabilities.colour;
+    let asked = Duration::from_millis(screen.refresh_ms);
+    let mut sources = Sources {
+        faults,
+        signals: Signals::listen()?,
+        input: input::start()?,
+        decoder: Decoder::default(),
+        cut: None,
+        tick: tokio::time::interval(Duration::from_secs(1)),
+    };
+    sources
+        .tick
+        .set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
+    let feed = Feed::start(collector, asked)?;
+    let mut window = Window::new(screen, Screen::enter(capabilities)?, feed, asked);
+    window.resized()?;
+    loop {
+        let happened = sources.next(&mut window).await?;
+        fault::point("screen");
+        if window.react(happened)? == Flow::End {
+            return Ok(());
+        }
+    }
+}
+
+impl Sources<'_> {
+    /// Waits for whatever comes next: a fault first, then keys, then signals.
+    async fn next(&mut self, window: &mut Window) -> Result<Happened, RunError> {
+        let cut = self.cut.unwrap_or_else(Instant::now);
+        Ok(tokio::select! {
+            biased;
+            Some(fault) = self.faults.recv() => return Err(RunError::Panicked(fault)),
+            bytes = self.input.recv() => match bytes {
+                Some(bytes) => Happened::Events(self.decode(&bytes)),
+                None => Happened::Gone,
+            },
+            () = sleep_until(cut), if self.cut.is_some() => {
+                self.cut = None;
+                Happened::Events(self.decoder.give_up().into_iter().collect())
+            }
+            heard = self.signals.next() => Happened::Signal(heard),
+            printed = window.screen.printed.recv() => match printed {
+                Some(Ok(took)) => Happened::Printed(took),
+                // EIO: the terminal was closed.
+                Some(Err(_)) => Happened::Gone,
+                None => return Err(self.fault("the printer has ended")),
+            },
+            changed = window.feed.updates.changed() => match changed {
+                Ok(()) => Happened::Update,
+                Err(_) => return Err(self.fault("the collector has ended")),
+            },
+            _ = self.tick.tick() => Happened::Events(vec![Event::Tick(wall_clock())]),
+        })
+    }
+
+    /// Decodes what was typed, with everything that waits behind it.
+    fn decode(&mut self, bytes: &[u8]) -> Vec<Event> {
+        let mut events = self.decoder.feed(bytes);
+        while let Ok(more) = self.input.try_recv() {
+            events.extend(self.decoder.feed(&more));
+        }
+        self.cut = self.decoder.patience().map(|patience| Instant::now() + patience);
+        events
+    }
+
+    /// Says why a thread has ended: its panic is on the way, or has come.
+    fn fault(&mut self, otherwise: &str) -> RunError {
+        RunError::Panicked(self.faults.try_recv().unwrap_or_else(|_| otherwise.to_owned()))
+    }
+}

@@ -9,4 +9,3 @@ pub mod shell;
 pub mod width;
 
 pub use safe::Safe;
-pub use width::Ellipsis;

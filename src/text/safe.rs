@@ -21,7 +21,7 @@ use regex::Regex;
 use unicode_segmentation::UnicodeSegmentation as _;
 use unicode_width::UnicodeWidthChar as _;
 
-use super::width::{self, Align, Ellipsis};
+use super::width::{self, Glyphs};
 
 /// More combining marks than this on one character draw over other lines; no script needs them.
 const MAX_MARKS: usize = 4;
@@ -54,7 +54,7 @@ impl Safe {
         }
         // One character more than is shown, at up to four bytes each: what is shown does not
         // depend on anything behind that.
-        let looked_at = &bytes[..bytes.len().min((max_chars + 1).saturating_mul(4))];
+        let looked_at = &bytes[..bytes.len().min(max_chars.saturating_add(1).saturating_mul(4))];
         let mut escaper = Escaper::new(looked_at.len(), max_chars);
         escaper.bytes(looked_at);
         let mut shown = escaper.finish();
@@ -111,6 +111,11 @@ impl Safe {
         &self.0
     }
 
+    /// Returns the escaped text as a string.
+    pub fn into_string(self) -> String {
+        self.0
+    }
+
     /// Returns whether there is no text.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -123,26 +128,20 @@ impl Safe {
 
     /// Returns it cut at its end to at most `columns`.
     #[must_use]
-    pub fn truncated(&self, columns: usize, ellipsis: Ellipsis) -> Self {
-        Self(width::truncate(&self.0, columns, ellipsis).into_owned())
+    pub fn truncated(&self, columns: usize, glyphs: Glyphs) -> Self {
+        Self(width::truncate(&self.0, columns, glyphs).into_owned())
     }
 
     /// Returns it cut in its middle to at most `columns`: for paths.
     #[must_use]
-    pub fn truncated_middle(&self, columns: usize, ellipsis: Ellipsis) -> Self {
-        Self(width::truncate_middle(&self.0, columns, ellipsis).into_owned())
-    }
-
-    /// Returns it with blanks added up to `columns`.
-    #[must_use]
-    pub fn padded(&self, columns: usize, align: Align) -> Self {
-        Self(width::pad(&self.0, columns, align).into_owned())
+    pub fn truncated_middle(&self, columns: usize, glyphs: Glyphs) -> Self {
+        Self(width::truncate_middle(&self.0, columns, glyphs).into_owned())
     }
 
     /// Returns it in lines of at most `columns`.
     pub fn wrapped(&self, columns: usize) -> Vec<Self> {
         let lines = width::wrap(&self.0, columns);
-        lines.into_iter().map(|line| Self(line.into_owned())).collect()
+        lines.into_iter().map(Self).collect()
     }
 
     /// Returns it for a terminal without UTF-8: `…` as `~`, every other character beyond ASCII as
@@ -175,7 +174,7 @@ impl fmt::Display for Safe {
     /// Width and precision of the format count columns, not characters.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = match f.precision() {
-            Some(limit) => width::truncate(&self.0, limit, Ellipsis::Unicode),
+            Some(limit) => width::truncate(&self.0, limit, Glyphs::Unicode),
             None => Cow::Borrowed(self.0.as_str()),
         };
         let missing = f

@@ -4,19 +4,11 @@
 
 use super::safe::Safe;
 
-/// Returns the elements, quoted where a shell needs it and joined by blanks, escaped.
-pub fn line(argv: &[impl AsRef<[u8]>]) -> Safe {
-    Safe::from_bytes(&quoted(argv, usize::MAX))
-}
-
-/// Returns at most `max_chars` characters of [`line`], the last of them `…` where it was cut. Does
-/// no work for what is cut off, so an argument of megabytes costs nothing; what is cut off does not
-/// decide on quotes either.
-pub fn line_limited(argv: &[impl AsRef<[u8]>], max_chars: usize) -> Safe {
-    Safe::from_bytes_limited(
-        &quoted(argv, max_chars.saturating_add(1).saturating_mul(4)),
-        max_chars,
-    )
+/// Returns the elements, quoted where a shell needs it and joined by blanks, escaped: at most
+/// `max_chars` characters, the last of them `…` where it was cut. Does no work for what is cut off, so
+/// an argument of megabytes costs nothing; what is cut off does not decide on quotes either.
+pub fn line(argv: &[impl AsRef<[u8]>], max_chars: usize) -> Safe {
+    Safe::from_bytes_limited(&quoted(argv, max_chars.saturating_add(1).saturating_mul(4)), max_chars)
 }
 
 /// Quotes until at least `enough` bytes are there. Elements longer than that are cut before
@@ -49,7 +41,7 @@ mod tests {
     use super::*;
 
     fn shown(argv: &[&str]) -> String {
-        line(argv).as_str().to_owned()
+        line(argv, usize::MAX).as_str().to_owned()
     }
 
     #[test]
@@ -58,18 +50,18 @@ mod tests {
         assert_eq!(shown(&["sh", "-c", "a b", ""]), "sh -c 'a b' ''");
         assert_eq!(shown(&[""]), "''");
         assert_eq!(shown(&["a\nb"]), "'a\\nb'");
-        assert_eq!(line(&[b"a\xff".as_slice()]).as_str(), "'a\\xff'");
+        assert_eq!(line(&[b"a\xff".as_slice()], usize::MAX).as_str(), "'a\\xff'");
     }
 
     #[test]
     fn the_limit_cuts_with_a_mark() {
-        assert_eq!(line_limited(&["node", "server.js"], 8).as_str(), "node se…");
+        assert_eq!(line(&["node", "server.js"], 8).as_str(), "node se…");
         assert_eq!(
-            line_limited(&["node", "server.js"], 14).as_str(),
+            line(&["node", "server.js"], 14).as_str(),
             "node server.js"
         );
         let huge = "a".repeat(2 << 20);
-        assert_eq!(line_limited(&["x", &huge], 10).as_str(), "x aaaaaaa…");
+        assert_eq!(line(&["x", &huge], 10).as_str(), "x aaaaaaa…");
     }
 
     proptest! {
@@ -80,18 +72,18 @@ mod tests {
             a in proptest::collection::vec("[ab '\"\\\\\n\u{e9}]{0,4}", 1..4),
             b in proptest::collection::vec("[ab '\"\\\\\n\u{e9}]{0,4}", 1..4),
         ) {
-            prop_assert_eq!(a == b, line(&a) == line(&b));
+            prop_assert_eq!(a == b, line(&a, usize::MAX) == line(&b, usize::MAX));
         }
 
         #[test]
         fn a_limit_that_is_large_changes_nothing(argv in proptest::collection::vec(any::<Vec<u8>>(), 0..4)) {
-            prop_assert_eq!(line(&argv), line_limited(&argv, 100_000));
+            prop_assert_eq!(line(&argv, usize::MAX), line(&argv, 100_000));
         }
 
         #[test]
         fn a_limited_line_is_a_prefix(argv in proptest::collection::vec("\\PC{0,6}", 0..4), max in 1usize..20) {
-            let whole = line(&argv);
-            let cut = line_limited(&argv, max);
+            let whole = line(&argv, usize::MAX);
+            let cut = line(&argv, max);
             let count = cut.as_str().chars().count();
             prop_assert!(count <= max);
             if cut != whole {

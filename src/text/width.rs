@@ -7,9 +7,9 @@ use std::borrow::Cow;
 use unicode_segmentation::UnicodeSegmentation as _;
 use unicode_width::UnicodeWidthStr;
 
-/// The mark that says where text was cut.
+/// Signs for what was left out, by what the terminal can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Ellipsis {
+pub enum Glyphs {
     /// `…`.
     #[default]
     Unicode,
@@ -17,9 +17,9 @@ pub enum Ellipsis {
     Ascii,
 }
 
-impl Ellipsis {
-    /// Returns the mark; it takes one column.
-    pub fn mark(self) -> &'static str {
+impl Glyphs {
+    /// Returns the sign for what was left out; it takes one column.
+    pub fn ellipsis(self) -> &'static str {
         match self {
             Self::Unicode => "…",
             Self::Ascii => "~",
@@ -36,7 +36,7 @@ pub fn columns(text: &str) -> usize {
 }
 
 /// Returns the text, cut at its end to at most `limit` columns; the last of them is the mark.
-pub fn truncate(text: &str, limit: usize, ellipsis: Ellipsis) -> Cow<'_, str> {
+pub fn truncate(text: &str, limit: usize, glyphs: Glyphs) -> Cow<'_, str> {
     if limit == 0 {
         return Cow::Borrowed("");
     }
@@ -44,14 +44,14 @@ pub fn truncate(text: &str, limit: usize, ellipsis: Ellipsis) -> Cow<'_, str> {
         (whole, _) if whole == text.len() => Cow::Borrowed(text),
         _ => {
             let (end, _) = fitting_prefix(text, limit - 1);
-            Cow::Owned(format!("{}{}", &text[..end], ellipsis.mark()))
+            Cow::Owned(format!("{}{}", &text[..end], glyphs.ellipsis()))
         }
     }
 }
 
 /// Returns the text, cut in its middle to at most `limit` columns: both ends of a path say more
 /// than its middle. The end gets the larger half.
-pub fn truncate_middle(text: &str, limit: usize, ellipsis: Ellipsis) -> Cow<'_, str> {
+pub fn truncate_middle(text: &str, limit: usize, glyphs: Glyphs) -> Cow<'_, str> {
     if limit == 0 {
         return Cow::Borrowed("");
     }
@@ -64,38 +64,30 @@ pub fn truncate_middle(text: &str, limit: usize, ellipsis: Ellipsis) -> Cow<'_, 
     Cow::Owned(format!(
         "{}{}{}",
         &text[..head_end],
-        ellipsis.mark(),
+        glyphs.ellipsis(),
         &text[tail_start..]
     ))
 }
 
-/// Which side of the text stays where it is when blanks are added.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Align {
-    /// Blanks behind the text.
-    Left,
-    /// Blanks before the text: numbers.
-    Right,
+/// Returns text of exactly `width` columns: cut at its end, or with blanks behind.
+pub fn pad(text: &str, width: usize, glyphs: Glyphs) -> String {
+    let cut = truncate(text, width, glyphs);
+    let fill = width.saturating_sub(columns(&cut));
+    format!("{cut}{}", " ".repeat(fill))
 }
 
-/// Returns the text with blanks added up to `width` columns; longer text stays whole.
-pub fn pad(text: &str, width: usize, align: Align) -> Cow<'_, str> {
-    let missing = width.saturating_sub(columns(text));
-    if missing == 0 {
-        return Cow::Borrowed(text);
-    }
-    let blanks = " ".repeat(missing);
-    Cow::Owned(match align {
-        Align::Left => format!("{text}{blanks}"),
-        Align::Right => format!("{blanks}{text}"),
-    })
+/// Returns text of exactly `width` columns: cut at its end, or with blanks before: numbers.
+pub fn pad_left(text: &str, width: usize, glyphs: Glyphs) -> String {
+    let cut = truncate(text, width, glyphs);
+    let fill = width.saturating_sub(columns(&cut));
+    format!("{}{cut}", " ".repeat(fill))
 }
 
 /// Returns the text in lines of at most `limit` columns: broken after a blank where there is one
 /// in the line, else between clusters. Line breaks in the text are kept. A cluster wider than
 /// `limit` stands alone. Never empty; joining the lines gives the text without the blanks at
 /// breaks and without line breaks.
-pub fn wrap(text: &str, limit: usize) -> Vec<Cow<'_, str>> {
+pub fn wrap(text: &str, limit: usize) -> Vec<String> {
     let limit = limit.max(1);
     let mut lines = Vec::new();
     for line in text.split('\n') {
@@ -104,12 +96,12 @@ pub fn wrap(text: &str, limit: usize) -> Vec<Cow<'_, str>> {
     lines
 }
 
-fn wrap_line<'a>(line: &'a str, limit: usize, lines: &mut Vec<Cow<'a, str>>) {
+fn wrap_line(line: &str, limit: usize, lines: &mut Vec<String>) {
     let mut rest = line;
     loop {
         let (end, _) = fitting_prefix(rest, limit);
         if end == rest.len() {
-            lines.push(Cow::Borrowed(rest));
+            lines.push(rest.to_owned());
             return;
         }
         let end = if end == 0 { first_cluster(rest) } else { end };
@@ -119,7 +111,7 @@ fn wrap_line<'a>(line: &'a str, limit: usize, lines: &mut Vec<Cow<'a, str>>) {
             Some(blank) if blank > 0 && !rest[..blank].trim_end_matches(' ').is_empty() => blank,
             _ => end,
         };
-        lines.push(Cow::Borrowed(rest[..cut].trim_end_matches(' ')));
+        lines.push(rest[..cut].trim_end_matches(' ').to_owned());
         rest = rest[cut..].trim_start_matches(' ');
         if rest.is_empty() {
             return;
@@ -200,36 +192,36 @@ mod tests {
 
     #[test]
     fn truncation_marks_the_cut() {
-        assert_eq!(truncate("abcdef", 6, Ellipsis::Unicode), "abcdef");
-        assert_eq!(truncate("abcdef", 5, Ellipsis::Unicode), "abcd…");
-        assert_eq!(truncate("abcdef", 5, Ellipsis::Ascii), "abcd~");
-        assert_eq!(truncate("日本語", 5, Ellipsis::Unicode), "日本…");
-        assert_eq!(truncate("日本語", 4, Ellipsis::Unicode), "日…");
-        assert_eq!(truncate("abc", 1, Ellipsis::Unicode), "…");
-        assert_eq!(truncate("abc", 0, Ellipsis::Unicode), "");
-        assert_eq!(truncate("abce\u{301}", 4, Ellipsis::Unicode), "abce\u{301}");
-        assert_eq!(truncate("abe\u{301}d", 3, Ellipsis::Unicode), "ab…");
+        assert_eq!(truncate("abcdef", 6, Glyphs::Unicode), "abcdef");
+        assert_eq!(truncate("abcdef", 5, Glyphs::Unicode), "abcd…");
+        assert_eq!(truncate("abcdef", 5, Glyphs::Ascii), "abcd~");
+        assert_eq!(truncate("日本語", 5, Glyphs::Unicode), "日本…");
+        assert_eq!(truncate("日本語", 4, Glyphs::Unicode), "日…");
+        assert_eq!(truncate("abc", 1, Glyphs::Unicode), "…");
+        assert_eq!(truncate("abc", 0, Glyphs::Unicode), "");
+        assert_eq!(truncate("abce\u{301}", 4, Glyphs::Unicode), "abce\u{301}");
+        assert_eq!(truncate("abe\u{301}d", 3, Glyphs::Unicode), "ab…");
     }
 
     #[test]
     fn middle_truncation_keeps_both_ends() {
         assert_eq!(
-            truncate_middle("/home/alex/src/server.js", 12, Ellipsis::Unicode),
+            truncate_middle("/home/alex/src/server.js", 12, Glyphs::Unicode),
             "/home…ver.js"
         );
-        assert_eq!(truncate_middle("/home/a", 12, Ellipsis::Unicode), "/home/a");
-        assert_eq!(truncate_middle("abcdef", 1, Ellipsis::Ascii), "~");
+        assert_eq!(truncate_middle("/home/a", 12, Glyphs::Unicode), "/home/a");
+        assert_eq!(truncate_middle("abcdef", 1, Glyphs::Ascii), "~");
         assert_eq!(
-            truncate_middle("日本語日本語", 7, Ellipsis::Ascii),
+            truncate_middle("日本語日本語", 7, Glyphs::Ascii),
             "日~本語"[..].replace("本語", "語")
         );
     }
 
     #[test]
     fn padding_goes_by_columns() {
-        assert_eq!(pad("日", 4, Align::Left), "日  ");
-        assert_eq!(pad("7", 3, Align::Right), "  7");
-        assert_eq!(pad("long", 2, Align::Left), "long");
+        assert_eq!(pad("日", 4, Glyphs::Unicode), "日  ");
+        assert_eq!(pad_left("7", 3, Glyphs::Unicode), "  7");
+        assert_eq!(pad("long", 2, Glyphs::Ascii), "l~");
     }
 
     #[test]
@@ -247,9 +239,10 @@ mod tests {
 
         #[test]
         fn no_result_is_wider_than_asked(text in "\\PC{0,40}", limit in 2usize..30) {
-            prop_assert!(columns(&truncate(&text, limit, Ellipsis::Unicode)) <= limit);
-            prop_assert!(columns(&truncate_middle(&text, limit, Ellipsis::Ascii)) <= limit);
-            prop_assert!(columns(&pad(&text, limit, Align::Left)) >= limit);
+            prop_assert!(columns(&truncate(&text, limit, Glyphs::Unicode)) <= limit);
+            prop_assert!(columns(&truncate_middle(&text, limit, Glyphs::Ascii)) <= limit);
+            prop_assert_eq!(columns(&pad(&text, limit, Glyphs::Unicode)), limit);
+            prop_assert_eq!(columns(&pad_left(&text, limit, Glyphs::Ascii)), limit);
             for line in wrap(&text, limit) {
                 prop_assert!(columns(&line) <= limit, "{line:?}");
             }

@@ -1,1 +1,5 @@
+//! What runs on this machine alone: house rules, command line, platform, screen in a pty.
 
+mod cli;
+mod platform;
+mod tidy;

@@ -1,1 +1,1 @@
-
+//! Real servers from pinned lock files, in known situations.

@@ -1,1 +1,269 @@
 //! Linux: /proc, netlink, pidfd.
+
+mod clock;
+mod closer;
+mod descriptors;
+mod details;
+mod entry;
+mod holders;
+mod host;
+mod netlink;
+mod parse;
+mod pidfd;
+mod reader;
+mod table;
+mod units;
+mod users;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use rustix::process::{Resource, getrlimit};
+
+use self::closer::Closer;
+use self::entry::Units;
+use self::host::Machine;
+use self::reader::Reader;
+use self::table::{Table, Unseen};
+use self::units::ServiceManagers;
+use self::users::Users;
+use super::{Source, SourceError};
+use crate::model::host::{Observer, Visibility};
+use crate::model::interest::Interest;
+use crate::model::process::Process;
+use crate::model::reading::{Absence, Reading};
+use crate::model::sample::{Problem, Sample};
+
+pub use self::pidfd::Pidfds;
+pub use self::users::home_of;
+
+/// Descriptors that stay free for everything but the kept files of processes.
+const RESERVED_DESCRIPTORS: u64 = 512;
+/// A kept file costs the kernel about 6 kB.
+const MOST_KEPT_FILES: u64 = 8192;
+
+/// How the system is read.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Where the proc file system is mounted.
+    pub proc_root: PathBuf,
+    /// The user database, passwd(5).
+    pub passwd: PathBuf,
+    /// Most files of processes that are kept open to spare their opening; never more than the limit on
+    /// open files leaves, less 512.
+    pub kept_files: usize,
+    /// Whether `proc_root` is of the running kernel, so that its sockets and processes may be asked for by
+    /// netlink and pidfd too; not so for a copy.
+    pub live: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            proc_root: "/proc".into(),
+            passwd: "/etc/passwd".into(),
+            kept_files: usize::try_from(MOST_KEPT_FILES).unwrap_or(usize::MAX),
+            live: true,
+        }
+    }
+}
+
+/// Reads processes from a proc file system, sockets by netlink.
+pub struct LinuxSource {
+    options: Options,
+    reader: Reader,
+    table: Table,
+    users: Users,
+    machine: Machine,
+    observer: Option<Observer>,
+    hidepid: Option<String>,
+    closer: Closer,
+    managers: ServiceManagers,
+}
+
+impl LinuxSource {
+    /// Opens the proc file system. Fails where it is not one.
+    pub fn new(options: Options) -> Result<Self, SourceError> {
+        let mut reader = Reader::open(&options.proc_root)?;
+        let machine = Machine::read(&mut reader)?;
+        let units = Units {
+            page_bytes: u64::try_from(rustix::param::page_size()).unwrap_or(4096),
+            ticks_per_second: rustix::param::clock_ticks_per_second(),
+        };
+        let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+        let room = limit.saturating_sub(RESERVED_DESCRIPTORS).min(MOST_KEPT_FILES);
+        let kept_files = options.kept_files.min(usize::try_from(room).unwrap_or(0));
+        let hidepid = mount_hides(&mut reader, &options);
+        Ok(Self {
+            table: Table::new(units, kept_files),
+            users: Users::new(&options.passwd),
+            reader,
+            machine,
+            observer: None,
+            hidepid,
+            closer: Closer::new(options.live),
+            managers: ServiceManagers::default(),
+            options,
+        })
+    }
+
+    /// Returns the pidfds of the processes that were looked at closely; they are opened then and kept.
+    pub fn pidfds(&self) -> Pidfds {
+        self.closer.pidfds()
+    }
+
+    /// Who looks does not change while the program runs.
+    fn observer(&mut self) -> Observer {
+        if let Some(observer) = &self.observer {
+            let mut observer = observer.clone();
+            let parent_of = |pid| self.table.get(pid).and_then(|process| process.ppid);
+            observer.ancestors = host::ancestors(observer.pid, parent_of);
+            return observer;
+        }
+        let parent_of = |pid| self.table.get(pid).and_then(|process| process.ppid);
+        let observer = host::observer(&mut self.reader, &self.users, parent_of);
+        self.observer = Some(observer.clone());
+        observer
+    }
+
+    fn failure(&self, operation: &str, reason: &str) -> SourceError {
+        SourceError {
+            path: self.options.proc_root.display().to_string(),
+            operation: operation.into(),
+            reason: reason.into(),
+        }
+    }
+}
+
+impl Source for LinuxSource {
+    fn sample(&mut self) -> Result<Sample, SourceError> {
+        let cost_before_us = clock::own_cpu_us();
+        let taken_at = clock::wall();
+        let now_ns = clock::since_boot_ns();
+        self.users.refresh();
+        let unseen = self
+            .table
+            .refresh(&mut self.reader, &self.users, now_ns)
+            .map_err(|errno| self.failure("list", &format!("{errno}; no process can be seen")))?;
+        let processes = self.table.processes();
+        if processes.is_empty() {
+            return Err(self.failure(
+                "read",
+                "no process is readable there; is a proc file system mounted?",
+            ));
+        }
+        let observer = self.observer();
+        let seen = Seen::count(processes.values().map(AsRef::as_ref), observer.uid);
+        let hidden = self.hidden(unseen);
+        Ok(Sample {
+            taken_at,
+            since_boot_ms: now_ns / 1_000_000,
+            cost_us: clock::own_cpu_us().saturating_sub(cost_before_us),
+            host: self.machine.now(&mut self.reader),
+            visibility: seen.visibility(hidden),
+            observer,
+            readable: seen.readable,
+            hidden,
+            processes,
+            sockets: Reading::Unread,
+            holders: BTreeMap::new(),
+            terminal_masters: BTreeMap::new(),
+            units: Vec::new(),
+            unsearched: Vec::new(),
+            problems: self.problems(unseen),
+        })
+    }
+
+    fn look_closer(&mut self, sample: &mut Sample, interest: &Interest) {
+        let cost_before_us = clock::own_cpu_us();
+        self.closer.look(&mut self.reader, &self.table, sample, interest);
+        if self.options.live {
+            self.managers.fill(sample, interest.closely.iter());
+        }
+        sample.cost_us += clock::own_cpu_us().saturating_sub(cost_before_us);
+    }
+}
+
+impl LinuxSource {
+    /// Processes that are listed but closed are counted; those that hidepid leaves out of the list
+    /// cannot be (the kernel's own figure counts threads).
+    fn hidden(&self, unseen: Unseen) -> Option<u32> {
+        match &self.hidepid {
+            Some(_) if unseen.closed == 0 => None,
+            _ => Some(unseen.closed),
+        }
+    }
+
+    fn problems(&self, unseen: Unseen) -> Vec<Problem> {
+        let root = self.options.proc_root.display();
+        let mut problems = Vec::new();
+        if let Some(value) = &self.hidepid {
+            problems.push(Problem {
+                pid: None,
+                what: root.to_string(),
+                kind: Absence::Denied,
+                detail: format!(
+                    "mounted with hidepid={value}: other users' processes are not shown; root sees them"
+                ),
+            });
+        }
+        if unseen.failed > 0 {
+            problems.push(Problem {
+                pid: None,
+                what: format!("{root}/PID/stat"),
+                kind: Absence::Failed,
+                detail: format!(
+                    "{} processes could not be read or understood and are left out",
+                    unseen.failed
+                ),
+            });
+        }
+        problems
+    }
+}
+
+/// Returns the value of hidepid where this reader is affected by it: one who may trace every process is
+/// not, and sees the first one's links.
+fn mount_hides(reader: &mut Reader, options: &Options) -> Option<String> {
+    use std::os::unix::ffi::OsStrExt as _;
+    let mounts = reader.system("self/mountinfo").ok()?.to_vec();
+    let value = parse::system::hidepid(&mounts, options.proc_root.as_os_str().as_bytes())?;
+    let sees_first = reader.link(crate::model::identity::Pid::INIT, "exe").is_ok();
+    (!sees_first).then_some(value)
+}
+
+/// What the reader may look into.
+struct Seen {
+    all: u32,
+    readable: u32,
+    others_readable: bool,
+}
+
+impl Seen {
+    /// The link to the program asks for the same permission as the directory of descriptors.
+    fn count<'a>(processes: impl Iterator<Item = &'a Process>, own_uid: u32) -> Self {
+        let mut seen = Self {
+            all: 0,
+            readable: 0,
+            others_readable: false,
+        };
+        for process in processes {
+            seen.all += 1;
+            if !process.exe.is_denied() {
+                seen.readable += 1;
+                seen.others_readable |= process.uid.value() != Some(&own_uid);
+            }
+        }
+        seen
+    }
+
+    fn visibility(&self, hidden: Option<u32>) -> Visibility {
+        if self.readable == self.all && hidden == Some(0) {
+            Visibility::All
+        } else if self.others_readable {
+            Visibility::Partial
+        } else {
+            Visibility::Own
+        }
+    }
+}

@@ -211,8 +211,8 @@ proptest! {
         for line in safe.wrapped(7) {
             assert_drawn(line.as_str());
         }
-        assert_drawn(safe.truncated(5, Ellipsis::Unicode).as_str());
-        assert_drawn(safe.truncated_middle(5, Ellipsis::Unicode).as_str());
+        assert_drawn(safe.truncated(5, Glyphs::Unicode).as_str());
+        assert_drawn(safe.truncated_middle(5, Glyphs::Unicode).as_str());
         prop_assert!(safe.ascii().as_str().is_ascii());
     }
 

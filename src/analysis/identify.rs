@@ -1,0 +1,274 @@
+//! What each process is by itself: MCP server or launcher, client, or neither; before any wire is
+//! looked at.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::catalog::{ClientMatch, EntryMatch, MatchedAs, Seen, Verdict};
+use crate::model::bytes::OsBytes;
+use crate::model::identity::ProcessKey;
+use crate::model::instance::{Confidence, Identification, Role};
+use crate::model::known::ConfiguredServer;
+use crate::model::process::{Argv, Process};
+use crate::model::reading::Reading;
+use crate::model::sample::Sample;
+
+use super::Known;
+
+/// What one process is by itself.
+#[derive(Debug)]
+pub struct Identity {
+    /// What argv says.
+    pub verdict: Verdict,
+    /// The client that it is.
+    pub client: Option<ClientMatch>,
+    /// The configuration entries that it equals, best first.
+    pub entries: Vec<(usize, EntryMatch)>,
+    basis: Basis,
+}
+
+/// What an identity was made from: while it is unchanged, so is the identity.
+#[derive(Debug, PartialEq, Eq)]
+struct Basis {
+    argv: Argv,
+    exe: Option<OsBytes>,
+    cwd: Option<OsBytes>,
+    variables: BTreeMap<String, OsBytes>,
+}
+
+/// The identity of every process that has an argv.
+#[derive(Clone, Debug, Default)]
+pub struct Identities {
+    by_key: BTreeMap<ProcessKey, Arc<Identity>>,
+    configured: Option<Arc<crate::model::known::Configured>>,
+}
+
+/// What a process is taken for, before wires are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Mark {
+    /// `Server` or `Launcher`.
+    pub(crate) role: Role,
+    /// How sure that is.
+    pub(crate) confidence: Confidence,
+}
+
+impl Identities {
+    /// Identifies every process; what did not change since `before` is taken from there.
+    pub fn of(sample: &Sample, known: &Known, before: &Self) -> Self {
+        let same_files = before
+            .configured
+            .as_ref()
+            .is_some_and(|configured| Arc::ptr_eq(configured, &known.configured));
+        let mut by_key = BTreeMap::new();
+        for process in sample.processes.values() {
+            if process.kernel_thread || process.args().is_empty() {
+                continue;
+            }
+            let kept = before
+                .by_key
+                .get(&process.key)
+                .filter(|one| same_files && one.basis.is_of(process));
+            let identity = kept.map_or_else(|| Arc::new(Identity::of(process, known)), Arc::clone);
+            by_key.insert(process.key, identity);
+        }
+        Self {
+            by_key,
+            configured: Some(Arc::clone(&known.configured)),
+        }
+    }
+
+    /// Returns the identity of a process.
+    pub fn get(&self, key: ProcessKey) -> Option<&Identity> {
+        self.by_key.get(&key).map(AsRef::as_ref)
+    }
+
+    /// Returns every identity.
+    pub fn iter(&self) -> impl Iterator<Item = (ProcessKey, &Identity)> {
+        self.by_key
+            .iter()
+            .map(|(key, identity)| (*key, identity.as_ref()))
+    }
+
+    /// Returns the number of configuration entries that equal a running process.
+    pub(crate) fn running_entries(&self) -> usize {
+        let mut running: Vec<usize> = self
+            .by_key
+            .values()
+            .flat_map(|one| one.entries.iter().map(|(index, _)| *index))
+            .collect();
+        running.sort_unstable();
+        running.dedup();
+        running.len()
+    }
+}
+
+impl Basis {
+    fn of(process: &Process) -> Self {
+        Self {
+            argv: process.args().to_vec(),
+            exe: process.exe.value().cloned(),
+            cwd: process.cwd.value().cloned(),
+            variables: process
+                .environment
+                .value()
+                .map(|read| read.identifiers.clone())
+                .unwrap_or_default(),
+        }
+    }
+
+    fn is_of(&self, process: &Process) -> bool {
+        let identifiers = process.environment.value().map(|read| &read.identifiers);
+        self.argv == process.args()
+            && self.exe.as_ref() == process.exe.value()
+            && self.cwd.as_ref() == process.cwd.value()
+            && identifiers.map_or(self.variables.is_empty(), |read| *read == self.variables)
+    }
+}
+
+impl Identity {
+    fn of(process: &Process, known: &Known) -> Self {
+        let basis = Basis::of(process);
+        let home = home(process);
+        let seen = Seen {
+            argv: &basis.argv,
+            exe: basis.exe.as_ref(),
+            cwd: basis.cwd.as_ref(),
+            home,
+            variables: (!basis.variables.is_empty()).then_some(&basis.variables),
+        };
+        let client = known.catalog.client(&seen);
+        let mut verdict = known.catalog.verdict(&basis.argv);
+        if verdict.undecided {
+            verdict = by_place(process, known).unwrap_or(verdict);
+        }
+        Self {
+            verdict,
+            client,
+            entries: entries(&seen, known),
+            basis,
+        }
+    }
+
+    /// Returns what the process is taken for.
+    pub(crate) fn mark(&self) -> Option<Mark> {
+        if let Some((_, entry)) = self.entries.first() {
+            let role = match entry.part {
+                MatchedAs::Launcher => Role::Launcher,
+                MatchedAs::Server => Role::Server,
+            };
+            return Some(Mark {
+                role,
+                confidence: Confidence::Configured,
+            });
+        }
+        let role = Some(self.verdict.role).filter(|role| matches!(role, Role::Launcher | Role::Server));
+        let confidence = self.verdict.confidence.filter(|_| self.verdict.mcp);
+        Some(Mark {
+            role: role?,
+            confidence: confidence?,
+        })
+    }
+
+    /// Returns the identification in the words of the published formats. `client` is preferred
+    /// where the entries of several clients are equal.
+    pub(crate) fn identification(&self, known: &Known, client: Option<&str>) -> Identification {
+        let entry = |(index, how): &(usize, EntryMatch)| {
+            known
+                .configured
+                .servers
+                .get(*index)
+                .map(|server| configured(server, how))
+        };
+        let of_client = |(index, _): &&(usize, EntryMatch)| {
+            known
+                .configured
+                .servers
+                .get(*index)
+                .is_some_and(|server| Some(server.client.as_str()) == client)
+        };
+        self.entries
+            .iter()
+            .find(of_client)
+            .or_else(|| self.entries.first())
+            .and_then(entry)
+            .unwrap_or_else(|| Identification {
+                confidence: self.verdict.confidence.unwrap_or(Confidence::Likely),
+                rule: self.verdict.rule.clone().unwrap_or_else(|| "wire".to_owned()),
+                because: self.verdict.because.clone(),
+                client: None,
+                file: None,
+                server_name: None,
+            })
+    }
+}
+
+/// Returns the home directory of the process's user, from its own environment where that was
+/// read: a client started with another `HOME` reads its configuration there.
+pub(crate) fn home(process: &Process) -> Option<&OsBytes> {
+    let own = process
+        .environment
+        .value()
+        .and_then(|read| read.identifiers.get("HOME"));
+    own.or(process.home.as_ref())
+}
+
+fn configured(server: &ConfiguredServer, how: &EntryMatch) -> Identification {
+    Identification {
+        confidence: Confidence::Configured,
+        rule: how.rule.clone(),
+        because: how.because.clone(),
+        client: Some(server.client_name.clone()),
+        file: Some(server.file.clone()),
+        server_name: Some(server.name.clone()),
+    }
+}
+
+fn entries(seen: &Seen<'_>, known: &Known) -> Vec<(usize, EntryMatch)> {
+    let mut found: Vec<(usize, EntryMatch)> = known
+        .configured
+        .servers
+        .iter()
+        .enumerate()
+        .filter(|(_, server)| {
+            seen.home
+                .is_none_or(|home| *home == server.home || server.scope == "managed")
+        })
+        .filter_map(|(index, server)| Some((index, known.catalog.matches(server, seen)?)))
+        .collect();
+    // Equal without loss first, then what is known of the client's file for sure.
+    found.sort_by_key(|(index, how)| {
+        let server = &known.configured.servers[*index];
+        (how.lossy, server.disabled, server.guess, *index)
+    });
+    found
+}
+
+/// Asks again with the working directory in front of a relative script: `node dist/index.js` says
+/// nothing, `/srv/github-mcp/dist/index.js` does. Never more than likely.
+fn by_place(process: &Process, known: &Known) -> Option<Verdict> {
+    let Reading::Value(cwd) = &process.cwd else {
+        return None;
+    };
+    let argv: Argv = process
+        .args()
+        .iter()
+        .enumerate()
+        .map(|(index, element)| {
+            let bytes = element.as_bytes();
+            let looks_like_script = [&b".js"[..], b".mjs", b".cjs", b".ts", b".mts", b".py"]
+                .iter()
+                .any(|ending| bytes.ends_with(ending));
+            if index == 0 || !looks_like_script || bytes.starts_with(b"/") {
+                return element.clone();
+            }
+            let tail = bytes.strip_prefix(b"./").unwrap_or(bytes);
+            [cwd.as_bytes(), b"/", tail].concat().into()
+        })
+        .collect();
+    let verdict = known.catalog.verdict(&argv);
+    verdict.mcp.then(|| Verdict {
+        confidence: Some(Confidence::Likely),
+        because: format!("{}, by the directory it was started in", verdict.because),
+        ..verdict
+    })
+}

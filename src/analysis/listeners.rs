@@ -1,0 +1,128 @@
+//! What processes listen on, and who is connected there.
+
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+
+use crate::model::identity::ProcessKey;
+use crate::model::process::Process;
+use crate::model::socket::{InetSocket, Protocol};
+
+use super::court::Court;
+use super::wire::descriptors;
+
+/// Listening sockets of some processes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Listening {
+    /// Addresses and paths.
+    pub(crate) listens: Vec<String>,
+    /// Connected peers: addresses, with the process where it is on this host.
+    pub(crate) peers: Vec<String>,
+    /// Peers on this host.
+    pub(crate) local_peers: Vec<ProcessKey>,
+    /// Peers that are not on this host, or whose process cannot be seen.
+    foreign: usize,
+}
+
+impl Listening {
+    /// Returns whether somebody outside `members` is connected.
+    pub(crate) fn has_outside_peer(&self, members: &BTreeSet<ProcessKey>) -> bool {
+        self.foreign > 0 || self.local_peers.iter().any(|peer| !members.contains(peer))
+    }
+}
+
+/// Returns what `processes` listen on.
+pub(crate) fn of<'a>(court: &Court<'_>, processes: impl Iterator<Item = &'a Process>) -> Listening {
+    let mut found = Listening::default();
+    let Some(sockets) = court.sample.sockets.value() else {
+        return found;
+    };
+    let mut inodes: BTreeSet<u64> = BTreeSet::new();
+    for process in processes {
+        inodes.extend(descriptors(process).iter().filter_map(|one| one.target.inode()));
+    }
+    let inet: Vec<&InetSocket> = inodes
+        .iter()
+        .filter_map(|inode| sockets.inet.get(inode))
+        .collect();
+    let ports: Vec<u16> = inet
+        .iter()
+        .filter(|one| one.state == "LISTEN")
+        .map(|one| one.local.port())
+        .collect();
+    for socket in inet.iter().filter(|one| one.state == "LISTEN") {
+        push_new(&mut found.listens, format!("tcp {}", socket.local));
+    }
+    for inode in &inodes {
+        if let Some(socket) = sockets.unix.get(inode).filter(|socket| socket.listening) {
+            let path = socket
+                .path
+                .as_ref()
+                .map_or_else(|| "?".into(), |path| path.lossy());
+            push_new(&mut found.listens, format!("unix {path}"));
+        }
+    }
+    for socket in inet.iter().filter(|one| {
+        one.protocol == Protocol::Tcp && one.state == "ESTAB" && ports.contains(&one.local.port())
+    }) {
+        add_peer(court, &mut found, socket);
+    }
+    found
+}
+
+fn add_peer(court: &Court<'_>, found: &mut Listening, socket: &InetSocket) {
+    let Some(remote) = socket.remote else { return };
+    if let Some(peer) = inet_peer(court, socket) {
+        push_new(&mut found.peers, format!("tcp {remote} ({})", court.call(peer)));
+        found.local_peers.push(peer);
+    } else {
+        push_new(&mut found.peers, format!("tcp {remote}"));
+        found.foreign += 1;
+    }
+}
+
+/// Returns the process at the other end of a connection, where it is on this host: the socket
+/// with the addresses swapped.
+pub(crate) fn inet_peer(court: &Court<'_>, socket: &InetSocket) -> Option<ProcessKey> {
+    let inode = court.connections.get(&Ends::of(socket)?.swapped())?;
+    court
+        .sample
+        .holders
+        .get(inode)?
+        .first()
+        .map(|holder| holder.process)
+}
+
+/// Both addresses of a connection. An IPv4 address that IPv6 carries (`::ffff:127.0.0.1`) is the
+/// same address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Ends {
+    protocol: Protocol,
+    local: SocketAddr,
+    remote: SocketAddr,
+}
+
+impl Ends {
+    /// Returns the addresses of a connected socket.
+    pub(crate) fn of(socket: &InetSocket) -> Option<Self> {
+        let plain = |address: SocketAddr| SocketAddr::new(address.ip().to_canonical(), address.port());
+        Some(Self {
+            protocol: socket.protocol,
+            local: plain(socket.local),
+            remote: plain(socket.remote?),
+        })
+    }
+
+    fn swapped(self) -> Self {
+        Self {
+            local: self.remote,
+            remote: self.local,
+            ..self
+        }
+    }
+}
+
+fn push_new(list: &mut Vec<String>, text: String) {
+    if !list.contains(&text) {
+        list.push(text);
+    }
+}

@@ -1,0 +1,106 @@
+//! Reads an `ssh` command line: target and control path (ssh(1)).
+
+use crate::model::bytes::OsBytes;
+
+/// What an ssh process was started with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SshCall {
+    /// `[user@]host`, or an `ssh://` address.
+    pub(crate) target: String,
+    /// `-S PATH`, or `-o ControlPath=PATH`.
+    pub(crate) control_path: Option<String>,
+}
+
+/// Options of ssh(1) that take a value.
+const WITH_VALUE: &str = "BbcDEeFIiJLlmOoPpQRSWw";
+
+/// Returns the call where argv is one of ssh itself.
+pub(crate) fn parse(argv: &[OsBytes]) -> Option<SshCall> {
+    let (program, rest) = argv.split_first()?;
+    // A multiplexing master rewrites its title: `ssh: /path/to/socket [mux]`.
+    if let Some(title) = program.as_str().and_then(|title| title.strip_prefix("ssh: ")) {
+        let path = title.strip_suffix(" [mux]")?;
+        return Some(SshCall {
+            target: path.to_owned(),
+            control_path: Some(path.to_owned()),
+        });
+    }
+    if program.basename() != b"ssh" {
+        return None;
+    }
+    let mut call = SshCall {
+        target: String::new(),
+        control_path: None,
+    };
+    let mut user = None;
+    let mut words = rest.iter().map(OsBytes::lossy);
+    while let Some(word) = words.next() {
+        let Some(letters) = word.strip_prefix('-').filter(|letters| !letters.is_empty()) else {
+            call.target = match user {
+                Some(user) if !word.contains('@') => format!("{user}@{word}"),
+                _ => word.into_owned(),
+            };
+            break;
+        };
+        let Some(at) = letters.find(|letter| WITH_VALUE.contains(letter)) else {
+            continue;
+        };
+        let mut characters = letters[at..].chars();
+        let letter = characters.next();
+        let glued: String = characters.collect();
+        let value = if glued.is_empty() {
+            words.next().map(std::borrow::Cow::into_owned)
+        } else {
+            Some(glued)
+        };
+        match (letter, value) {
+            (Some('S'), value) => call.control_path = value,
+            (Some('l'), value) => user = value,
+            (Some('o'), Some(value)) => {
+                let setting = value.split_once(['=', ' ']);
+                if let Some((_, path)) = setting.filter(|(name, _)| name.eq_ignore_ascii_case("controlpath"))
+                {
+                    call.control_path = Some(path.to_owned());
+                }
+            }
+            _ => {}
+        }
+    }
+    call.control_path = call.control_path.filter(|path| path != "none");
+    (!call.target.is_empty()).then_some(call)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse;
+    use crate::model::bytes::OsBytes;
+
+    fn call(line: &str) -> Option<(String, Option<String>)> {
+        let argv: Vec<OsBytes> = line.split(' ').map(OsBytes::from).collect();
+        parse(&argv).map(|call| (call.target, call.control_path))
+    }
+
+    #[test]
+    fn target_and_control_path_are_found() {
+        let with = |target: &str, path: Option<&str>| Some((target.to_owned(), path.map(str::to_owned)));
+        assert_eq!(
+            call("ssh -N -o ControlPath=/tmp/c deploy@10.2.0.4"),
+            with("deploy@10.2.0.4", Some("/tmp/c"))
+        );
+        assert_eq!(call("ssh -S /tmp/s -p 22 host"), with("host", Some("/tmp/s")));
+        assert_eq!(call("ssh -NfS/tmp/s host"), with("host", Some("/tmp/s")));
+        assert_eq!(call("/usr/bin/ssh -l u host uptime -S x"), with("u@host", None));
+        assert_eq!(call("ssh -S none host"), with("host", None));
+        assert_eq!(call("sshd -D"), None);
+        assert_eq!(call("ssh -V"), None);
+    }
+
+    #[test]
+    fn a_master_that_rewrote_its_title_is_read() {
+        let argv = [OsBytes::from("ssh: /tmp/ctl [mux]")];
+        assert_eq!(
+            parse(&argv).and_then(|call| call.control_path).as_deref(),
+            Some("/tmp/ctl")
+        );
+    }
+}

@@ -1,0 +1,355 @@
+//! Builds samples for tests: processes with descriptors; who holds what follows from them, as the
+//! platform's search would find it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::catalog::Catalog;
+use crate::model::bytes::OsBytes;
+use crate::model::descriptor::{Access, Descriptor, Holder, Target};
+use crate::model::host::{Host, Observer, Os, Visibility};
+use crate::model::identity::{Pid, ProcessKey, StartKey};
+use crate::model::instance::{Instance, Judged};
+use crate::model::known::Configured;
+use crate::model::process::{Environment, Process};
+use crate::model::reading::{Absence, Reading};
+use crate::model::sample::{Sample, Unsearched};
+use crate::model::socket::{InetSocket, Protocol, Sockets, UnixKind, UnixSocket};
+use crate::model::time::UnixMillis;
+use crate::model::world::World;
+
+use super::{Known, Memory, judge};
+
+pub(crate) fn pid(raw: u32) -> Pid {
+    Pid::new(i64::from(raw)).expect("a positive pid")
+}
+
+/// A machine in the making.
+pub(crate) struct Machine {
+    pub(crate) processes: BTreeMap<u32, Process>,
+    pub(crate) sockets: Sockets,
+    pub(crate) masters: BTreeMap<u32, Vec<Holder>>,
+    pub(crate) units: Vec<crate::model::sample::Unit>,
+    pub(crate) since_boot_ms: u64,
+    unreadable: BTreeSet<u32>,
+}
+
+impl Machine {
+    /// A machine with pid 1, seen by root.
+    pub(crate) fn new() -> Self {
+        let mut machine = Self {
+            processes: BTreeMap::new(),
+            sockets: Sockets::default(),
+            masters: BTreeMap::new(),
+            units: Vec::new(),
+            since_boot_ms: 1_000_000,
+            unreadable: BTreeSet::new(),
+        };
+        machine.add(1, 0, "/sbin/init");
+        machine
+    }
+
+    /// Adds a process with the words of `line` as argv; in its parent's group and session, or its
+    /// own where the parent is pid 1. Starts `pid` ticks after boot.
+    pub(crate) fn add(&mut self, number: u32, parent: u32, line: &str) -> &mut Process {
+        let argv: Vec<OsBytes> = line
+            .split('\u{1f}')
+            .flat_map(|part| part.split(' '))
+            .map(Into::into)
+            .collect();
+        self.add_argv(number, parent, argv)
+    }
+
+    /// Adds a process with these elements as argv.
+    pub(crate) fn add_argv(&mut self, number: u32, parent: u32, argv: Vec<OsBytes>) -> &mut Process {
+        let (group, session) = match self.processes.get(&parent) {
+            Some(parent) if parent.key.pid != Pid::INIT => (parent.pgid, parent.sid),
+            _ => (Some(pid(number)), Some(pid(number))),
+        };
+        let comm = argv
+            .first()
+            .map_or_else(Vec::new, |first| first.basename().to_vec());
+        let process = Process {
+            key: ProcessKey {
+                pid: pid(number),
+                start: StartKey(u64::from(number)),
+            },
+            pidfd_inode: None,
+            ppid: Pid::new(i64::from(parent)),
+            pgid: group,
+            sid: session,
+            tty: None,
+            state: 'S',
+            stat: "S".to_owned(),
+            kernel_thread: false,
+            uid: Reading::Value(1000),
+            user: Reading::Value("user".into()),
+            home: Some("/home/user".into()),
+            comm: comm.into(),
+            argv: Reading::Value(argv),
+            argv_kept: false,
+            exe: Reading::Unread,
+            cwd: Reading::Value("/home/user".into()),
+            cgroup: Reading::Value("/user.slice".into()),
+            threads: 1,
+            rss_bytes: 1 << 20,
+            swap_bytes: Reading::Value(0),
+            cpu_ms: 0,
+            cpu_permille: None,
+            schedstat: Reading::Value((0, 0)),
+            signals: Reading::Unread,
+            pid_namespace: Reading::Unread,
+            net_namespace: Reading::Value(4_026_531_840),
+            namespace_pids: Reading::Unread,
+            environment: Reading::Value(Environment::default()),
+            descriptors: Reading::Value(Vec::new()),
+            locks: Vec::new(),
+        };
+        self.processes.entry(number).insert_entry(process).into_mut()
+    }
+
+    pub(crate) fn process(&mut self, number: u32) -> &mut Process {
+        self.processes.get_mut(&number).expect("a process that was added")
+    }
+
+    /// Ends a process: its children go to `adopter`.
+    pub(crate) fn end(&mut self, number: u32, adopter: u32) {
+        self.processes.remove(&number);
+        for process in self.processes.values_mut() {
+            if process.ppid == Some(pid(number)) {
+                process.ppid = Some(pid(adopter));
+            }
+        }
+        let held: BTreeSet<u64> = self
+            .processes
+            .values()
+            .flat_map(|one| {
+                one.descriptors
+                    .value()
+                    .into_iter()
+                    .flatten()
+                    .filter_map(|fd| fd.target.inode())
+            })
+            .collect();
+        for socket in self.sockets.unix.values_mut() {
+            if socket.peer.is_some_and(|peer| peer != 0 && !held.contains(&peer)) {
+                socket.peer = Some(0);
+            }
+        }
+    }
+
+    /// The reader may not look into this process.
+    pub(crate) fn hide(&mut self, number: u32) {
+        self.unreadable.insert(number);
+        self.process(number).descriptors = Reading::Denied;
+    }
+
+    pub(crate) fn open(&mut self, number: u32, fd: u32, target: Target, access: Access) {
+        if let Reading::Value(list) = &mut self.process(number).descriptors {
+            list.retain(|one| one.fd != fd);
+            list.push(Descriptor {
+                fd,
+                target,
+                access: Reading::Value(access),
+            });
+            list.sort_by_key(|one| one.fd);
+        }
+    }
+
+    /// Opens one end of a pipe.
+    pub(crate) fn pipe(&mut self, number: u32, fd: u32, inode: u64, access: Access) {
+        self.open(number, fd, Target::Pipe { inode }, access);
+    }
+
+    /// Opens one end of a socketpair; `inode` is its own end, `peer` the other.
+    pub(crate) fn socket(&mut self, number: u32, fd: u32, inode: u64, peer: u64) {
+        self.open(number, fd, Target::Socket { inode }, Access::Both);
+        for (own, other) in [(inode, peer), (peer, inode)] {
+            self.sockets.unix.entry(own).or_insert(UnixSocket {
+                peer: Some(other),
+                path: None,
+                kind: UnixKind::Stream,
+                listening: false,
+                unread: Some(0),
+            });
+        }
+    }
+
+    /// Wires a server to a client by two pipes (Python, Rust, Go) on fd 0 and 1.
+    pub(crate) fn wire_pipes(&mut self, client: u32, server: u32, inode: u64) {
+        self.pipe(server, 0, inode, Access::Read);
+        self.pipe(client, 10, inode, Access::Write);
+        self.pipe(server, 1, inode + 1, Access::Write);
+        self.pipe(client, 11, inode + 1, Access::Read);
+    }
+
+    /// Wires a server to a client by two socketpairs (libuv) on fd 0 and 1.
+    pub(crate) fn wire_sockets(&mut self, client: u32, server: u32, inode: u64) {
+        self.socket(server, 0, inode, inode + 1);
+        self.socket(client, 10, inode + 1, inode);
+        self.socket(server, 1, inode + 2, inode + 3);
+        self.socket(client, 11, inode + 3, inode + 2);
+    }
+
+    /// Gives a process the same descriptors 0 to 2 as another has.
+    pub(crate) fn inherit(&mut self, from: u32, to: u32) {
+        let own: Vec<Descriptor> = self
+            .process(from)
+            .descriptors
+            .value()
+            .cloned()
+            .unwrap_or_default();
+        for one in own.into_iter().filter(|one| one.fd < 3) {
+            let access = one.access.value().copied().unwrap_or(Access::Both);
+            self.open(to, one.fd, one.target, access);
+        }
+    }
+
+    /// Opens a TCP socket; without `remote` it listens.
+    pub(crate) fn tcp(&mut self, number: u32, fd: u32, inode: u64, local: &str, remote: Option<&str>) {
+        self.open(number, fd, Target::Socket { inode }, Access::Both);
+        self.sockets.inet.insert(
+            inode,
+            InetSocket {
+                protocol: Protocol::Tcp,
+                local: local.parse().expect("an address"),
+                remote: remote.map(|remote| remote.parse().expect("an address")),
+                state: if remote.is_some() { "ESTAB" } else { "LISTEN" }.to_owned(),
+                last_sent_ms: Some(2_000),
+                last_received_ms: Some(3_000),
+                bytes_sent: Some(10),
+                bytes_received: Some(20),
+            },
+        );
+    }
+
+    /// Returns the sample that the platform would take.
+    pub(crate) fn sample(&self) -> Sample {
+        let mut holders: BTreeMap<u64, Vec<Holder>> = BTreeMap::new();
+        for process in self.processes.values() {
+            for one in process.descriptors.value().into_iter().flatten() {
+                let (Some(inode), Some(access)) = (one.target.inode(), one.access.value()) else {
+                    continue;
+                };
+                holders.entry(inode).or_default().push(Holder {
+                    process: process.key,
+                    fd: one.fd,
+                    access: *access,
+                });
+            }
+        }
+        let unsearched = self.unreadable.iter().filter_map(|number| {
+            let process = self.processes.get(number)?;
+            Some(Unsearched {
+                process: process.key,
+                why: Absence::Denied,
+            })
+        });
+        Sample {
+            taken_at: UnixMillis(1_790_000_000_000),
+            since_boot_ms: self.since_boot_ms,
+            cost_us: 3_000,
+            host: Host {
+                hostname: "devbox-7".into(),
+                os: Os::Linux,
+                kernel: "6.18.0".to_owned(),
+                boot_id: "c74705a8-8320-4a37-9307-737580fbee32".to_owned(),
+                booted_at: UnixMillis(1_789_999_000_000),
+                start_units_per_second: 100,
+                cpus: 2,
+                load_centi: [42, 51, 60],
+                memory_bytes: 1 << 34,
+            },
+            observer: Observer {
+                pid: pid(4_000_000),
+                ancestors: Vec::new(),
+                uid: 0,
+                user: "root".into(),
+                login_uid: None,
+                ssh_from: None,
+                program: "mcpwake".into(),
+                pid_namespace: None,
+                net_namespace: Some(4_026_531_840),
+            },
+            visibility: if self.unreadable.is_empty() {
+                Visibility::All
+            } else {
+                Visibility::Partial
+            },
+            readable: u32::try_from(self.processes.len() - self.unreadable.len()).unwrap_or(0),
+            hidden: None,
+            processes: self
+                .processes
+                .values()
+                .map(|one| (one.key.pid, Arc::new(one.clone())))
+                .collect(),
+            sockets: Reading::Value(self.sockets.clone()),
+            holders,
+            terminal_masters: self.masters.clone(),
+            units: self.units.clone(),
+            unsearched: unsearched.collect(),
+            problems: Vec::new(),
+        }
+    }
+}
+
+/// A run of the program: samples judged one after the other.
+pub(crate) struct Run {
+    pub(crate) known: Known,
+    memory: Memory,
+    previous: Option<World>,
+}
+
+impl Run {
+    /// A run with the built-in catalogue and no configuration.
+    pub(crate) fn new() -> Self {
+        let catalog = Catalog::builtin().expect("the built-in catalogue");
+        let known = Known {
+            catalog: Arc::new(catalog),
+            configured: Arc::new(Configured::default()),
+        };
+        Self {
+            known,
+            memory: Memory::default(),
+            previous: None,
+        }
+    }
+
+    /// Judges the machine as it is now.
+    pub(crate) fn judge(&mut self, machine: &Machine) -> Judged {
+        let sample = machine.sample();
+        let judged = judge(&sample, self.previous.as_ref(), &self.known, &mut self.memory);
+        let seq = self.previous.as_ref().map_or(1, |world| world.seq + 1);
+        self.previous = Some(World {
+            seq,
+            sample,
+            judged: judged.clone(),
+            complete: true,
+        });
+        judged
+    }
+
+    /// Returns whether the last judgement asks for a second look.
+    pub(crate) fn needs_second(&self) -> bool {
+        self.memory.needs_second()
+    }
+}
+
+/// Judges a machine once.
+pub(crate) fn once(machine: &Machine) -> Judged {
+    Run::new().judge(machine)
+}
+
+/// Returns the one instance whose server or top is this pid.
+pub(crate) fn instance(judged: &Judged, number: u32) -> &Instance {
+    judged
+        .instances
+        .iter()
+        .find(|one| one.lead_process().pid == pid(number))
+        .unwrap_or_else(|| panic!("no instance {number} among {:#?}", judged.instances))
+}
+
+/// Returns the codes of an instance's facts.
+pub(crate) fn codes(instance: &Instance) -> Vec<&str> {
+    instance.facts.iter().map(|fact| fact.code.as_str()).collect()
+}

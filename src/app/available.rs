@@ -1,0 +1,48 @@
+//! When a command would do something.
+
+use super::App;
+use super::command::Availability;
+
+fn when(holds: bool, reason: &'static str) -> Availability {
+    if holds { Availability::Yes } else { Availability::No(reason) }
+}
+
+/// Always.
+pub(super) fn always(_: &App) -> Availability {
+    Availability::Yes
+}
+
+/// There is a sample.
+pub(super) fn world(app: &App) -> Availability {
+    when(app.world().is_some(), "the first sample is not there yet")
+}
+
+/// There are rows.
+pub(super) fn rows(app: &App) -> Availability {
+    when(!app.nav.rows().is_empty(), "there is no row")
+}
+
+/// A row is selected.
+pub(super) fn selected(app: &App) -> Availability {
+    when(app.nav.selected().is_some(), "no row is selected")
+}
+
+/// The selected row stands for a process.
+pub(super) fn selected_process(app: &App) -> Availability {
+    when(app.selected_process().is_some(), "select the row of a process")
+}
+
+/// Some row is in trouble.
+pub(super) fn trouble(app: &App) -> Availability {
+    when(app.nav.tree().any_trouble(), "no row is in trouble")
+}
+
+/// Something was searched.
+pub(super) fn searched(app: &App) -> Availability {
+    when(app.search.is_set(), "search first: F3")
+}
+
+/// A pane is shown.
+pub(super) fn pane_shown(app: &App) -> Availability {
+    when(app.panes.shown().is_some(), "no pane is shown")
+}

@@ -1,0 +1,38 @@
+//! What comes in: keys, worlds, the clock.
+
+use std::sync::Arc;
+
+use super::key::Key;
+use crate::model::time::UnixMillis;
+use crate::model::world::World;
+
+/// Everything that can change the screen.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// A key was pressed.
+    Key(Key),
+    /// Text was pasted; it is typed into a prompt, and never runs a command.
+    Paste(String),
+    /// The terminal has a new size, in cells.
+    Resized {
+        /// Columns.
+        width: u16,
+        /// Lines.
+        height: u16,
+    },
+    /// A new sample was judged.
+    World(Arc<World>),
+    /// The collector could not take a sample: why, and what to do. Kept until the next world.
+    Problem(String),
+    /// The collector's pace has changed.
+    Pace {
+        /// Milliseconds between two samples.
+        refresh_ms: u64,
+        /// Why it is not the pace that was asked for, such as a slow terminal.
+        because: Option<String>,
+    },
+    /// The wall clock.
+    Tick(UnixMillis),
+    /// The program runs in the foreground again.
+    Resumed,
+}

@@ -1,0 +1,327 @@
+//! Tests of the catalogue as a whole: labelled lines, names, forms of one command.
+
+mod clients;
+mod config;
+mod matching;
+mod properties;
+
+use std::sync::LazyLock;
+
+use super::*;
+use crate::model::bytes::OsBytes;
+use crate::model::instance::{Confidence, Role};
+
+const LINES: &str = include_str!("../../../tests/fixtures/cmdlines.tsv");
+
+/// Server names without `mcp` in them that the rules know.
+const KNOWN: [&str; 6] = [
+    "supergateway",
+    "context-mode",
+    "contextplus",
+    "lean-ctx",
+    "gbrain",
+    "serena",
+];
+
+static CATALOG: LazyLock<Catalog> =
+    LazyLock::new(|| Catalog::builtin().expect("the built-in rules are valid"));
+
+fn catalog() -> &'static Catalog {
+    &CATALOG
+}
+
+fn argv(words: &[&str]) -> Vec<OsBytes> {
+    words.iter().map(|word| OsBytes::from(*word)).collect()
+}
+
+fn lines() -> impl Iterator<Item = (&'static str, &'static str)> {
+    LINES.lines().skip(1).filter_map(|line| {
+        let mut fields = line.split('\t');
+        Some((fields.next()?, fields.nth(1)?))
+    })
+}
+
+fn has_marker(line: &str) -> bool {
+    let lower = line.to_ascii_lowercase();
+    lower.contains("mcp")
+        || lower.contains("modelcontextprotocol")
+        || KNOWN.iter().any(|name| lower.contains(name))
+}
+
+#[test]
+fn labelled_lines_are_told_apart() {
+    let catalog = catalog();
+    let (mut marked, mut right, mut wrong, mut alarms) = (0, 0, Vec::new(), 0);
+    for (label, line) in lines() {
+        let verdict = catalog.verdict_line(line);
+        let is_right = match label {
+            "server" | "launcher" if has_marker(line) => {
+                marked += 1;
+                let is_right = verdict.mcp && verdict.role.word() == label;
+                right += usize::from(is_right);
+                is_right
+            }
+            "server" | "launcher" => verdict.mcp || verdict.undecided,
+            _ => {
+                alarms += usize::from(verdict.mcp);
+                !verdict.mcp
+            }
+        };
+        if !is_right {
+            wrong.push(format!("{label} {line}\n    {verdict:?}"));
+        }
+    }
+    assert!(lines().count() > 400, "the table is there");
+    assert!(
+        alarms == 0 && right * 100 >= marked * 95,
+        "{right} of {marked}\n{}",
+        wrong.join("\n")
+    );
+    // A line without any mark is said to be undecided, never passed over in silence.
+    assert!(wrong.len() <= marked - right, "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_launcher_and_its_server_have_one_name() {
+    let catalog = catalog();
+    let chains: [(&str, &[&str]); 9] = [
+        (
+            "everything",
+            &[
+                "npm exec @modelcontextprotocol/server-everything",
+                "sh -c mcp-server-everything",
+                "node /h/.npm/_npx/0123456789abcdef/node_modules/.bin/mcp-server-everything",
+                "node /x/node_modules/@modelcontextprotocol/server-everything/dist/index.js",
+            ],
+        ),
+        (
+            "git",
+            &[
+                "uvx mcp-server-git",
+                "/usr/bin/uv tool uvx mcp-server-git",
+                "/c/uv/archive-v0/AbC/bin/python /c/uv/archive-v0/AbC/bin/mcp-server-git",
+                "python -m mcp_server_git",
+                "docker run -i --rm mcp/git",
+            ],
+        ),
+        (
+            "playwright",
+            &[
+                "npx @playwright/mcp@latest",
+                "node /x/node_modules/.bin/playwright-mcp",
+                "docker run -i mcr.microsoft.com/playwright/mcp",
+            ],
+        ),
+        (
+            "context7",
+            &[
+                "bunx -y @upstash/context7-mcp",
+                "node /tmp/bunx-501-@upstash/context7-mcp@latest/node_modules/.bin/context7-mcp",
+            ],
+        ),
+        (
+            "chrome-devtools",
+            &["npx chrome-devtools-mcp@latest", "chrome-devtools-mcp"],
+        ),
+        (
+            "mcp-remote",
+            &[
+                "npm exec mcp-remote https://example.invalid/sse",
+                "node /x/.bin/mcp-remote https://example.invalid/sse",
+            ],
+        ),
+        (
+            "weather",
+            &[
+                "uv run --with mcp[cli] mcp run src/weather.py",
+                "/p/bin/python /p/bin/mcp run src/weather.py:app",
+            ],
+        ),
+        (
+            "paper-search",
+            &[
+                "uv run --directory /p -m paper_search_mcp.server",
+                "/p/.venv/bin/python -m paper_search_mcp.server",
+            ],
+        ),
+        ("mcp-server", &["node /h/src/mcp-server/build/index.js"]),
+    ];
+    for (name, forms) in chains {
+        for line in forms {
+            let verdict = catalog.verdict_line(line);
+            assert_eq!(verdict.name.as_deref(), Some(name), "{line}: {verdict:?}");
+        }
+    }
+}
+
+#[test]
+fn ordinary_disguises_change_nothing() {
+    let catalog = catalog();
+    let forms: [&[&str]; 10] = [
+        &[
+            "/usr/bin/node20",
+            "--inspect",
+            "--require",
+            "./x.js",
+            "/x/.bin/mcp-server-git",
+        ],
+        &["node", "/x/.bin/mcp-server-git", "", ""],
+        &["python3.11", "-u", "-X", "dev", "-I", "-m", "mcp_server_git"],
+        &[
+            "/opt/Python.framework/Versions/3.12/Resources/Python.app/Contents/MacOS/Python",
+            "-m",
+            "mcp_server_git",
+        ],
+        &[
+            "/lib64/ld-linux-x86-64.so.2",
+            "--library-path",
+            "/lib",
+            "/x/mcp-server-git",
+        ],
+        &["/x/mcp-server-git (deleted)"],
+        &["-mcp-server-git"],
+        &["mcp-server-git.exe"],
+        &[
+            "/usr/bin/python3",
+            "/usr/local/bin/mcp-server-git",
+            "--repository",
+            "/with space/r",
+        ],
+        &["C:\\py\\python.exe", "-m", "mcp_server_git"],
+    ];
+    for form in forms {
+        let verdict = catalog.verdict(&argv(form));
+        let got = (verdict.mcp, verdict.role, verdict.name.as_deref());
+        assert_eq!(got, (true, Role::Server, Some("git")), "{form:?}: {verdict:?}");
+    }
+    let mut bytes = argv(&["node", "/x/.bin/mcp-server-git"]);
+    bytes.push(vec![0xff, 0xfe].into());
+    assert!(catalog.verdict(&bytes).mcp);
+}
+
+#[test]
+fn confidence_follows_from_what_decided() {
+    let catalog = catalog();
+    for (line, confidence) in [
+        ("node /x/.bin/playwright-mcp", Confidence::Known),
+        ("claude mcp serve", Confidence::Known),
+        ("deja mcp", Confidence::Likely),
+        ("uvx mcp-doc", Confidence::Likely),
+        ("node /h/src/mcp-server/build/index.js", Confidence::Likely),
+    ] {
+        assert_eq!(catalog.verdict_line(line).confidence, Some(confidence), "{line}");
+    }
+}
+
+#[test]
+fn an_anonymous_script_is_undecided_and_says_so() {
+    let catalog = catalog();
+    for line in [
+        "node dist/index.js",
+        "bun server.ts",
+        "python server.py",
+        "sh -c \"node build/index.js\"",
+        "uv run server.py",
+    ] {
+        let verdict = catalog.verdict_line(line);
+        assert!(verdict.undecided && !verdict.mcp, "{line}: {verdict:?}");
+        assert!(verdict.because.contains("does not say what it is"), "{verdict:?}");
+    }
+    assert!(!catalog.verdict_line("node /x/node_modules/.bin/vite").undecided);
+}
+
+#[test]
+fn near_misses_say_why_not() {
+    let verdict = catalog().verdict_line("ghost --mcp https://example.invalid");
+    assert!(!verdict.mcp);
+    assert!(
+        verdict
+            .near_misses
+            .iter()
+            .any(|miss| miss.rule == "flag" && miss.why.contains("has a value")),
+        "{verdict:?}"
+    );
+}
+
+#[test]
+fn only_what_stays_and_starts_another_is_transparent() {
+    let catalog = catalog();
+    for words in [
+        &["npx", "-y", "x"][..],
+        &["npm exec x y"],
+        &["sh", "-c", "x"],
+        &["uv", "run", "server.py"],
+        &["env", "A=1", "x"],
+        &["timeout", "5", "x"],
+        &["docker", "run", "-i", "x"],
+        &["ssh", "h", "x"],
+        &["node", "/usr/bin/npx", "-y", "x"],
+    ] {
+        assert!(catalog.is_transparent(&argv(words)), "{words:?}");
+    }
+    for words in [
+        &["node", "x.js"][..],
+        &["python", "-m", "x"],
+        &["mcp-server-git"],
+        &["sh", "x.sh"],
+        &["bash"],
+        &[],
+        &["ssh", "h"],
+    ] {
+        assert!(!catalog.is_transparent(&argv(words)), "{words:?}");
+    }
+}
+
+#[test]
+fn a_huge_argument_vector_is_given_up_early() {
+    let catalog = catalog();
+    let mut huge = argv(&["node", "/x/.bin/mcp-server-git"]);
+    huge.extend((0..2000).map(|_| OsBytes::from(vec![b'"'; 1024])));
+    assert!(catalog.verdict(&huge).mcp);
+    let title = OsBytes::from(format!("x {}", "\" { ".repeat(500_000)));
+    assert!(!catalog.verdict(&[title]).mcp);
+    assert!(!catalog.verdict(&argv(&["sh", "-c", &"( ".repeat(1_000_000)])).mcp);
+}
+
+#[test]
+fn the_users_rules_come_first_and_errors_name_the_line() {
+    let text = "theme = 'x'\n[[rules]]\nid = 'mine'\nrole = 'server'\nconfidence = 'known'\nprograms = ['acme']\nbecause = 'ours'\nevidence = 'docs'\n\n[[rules]]\nid = 'git'\nrole = 'other'\nprograms = ['mcp-server-git']\nbecause = 'not ours'\nevidence = 'run'\n";
+    let extended = Catalog::builtin()
+        .and_then(|catalog| catalog.extended("config.toml", text))
+        .expect("valid");
+    assert_eq!(
+        extended.verdict_line("/opt/acme --x").rule.as_deref(),
+        Some("mine")
+    );
+    assert!(!extended.verdict_line("mcp-server-git").mcp);
+
+    for (bad, line, key) in [
+        (
+            "[[rules]]\nid = 'x'\nrole = 'server'\nconfidence = 'known'\npath = '('\nbecause = 'b'\nevidence = 'run'\n",
+            5,
+            "path",
+        ),
+        ("a = 1\n[[rules]]\nid = 'x'\nroll = 'server'\n", 4, "roll"),
+        ("[[rules]]\nid = 'x'\nrole = 'serving'\n", 3, "role"),
+        (
+            "[[rules]]\nid = 'x'\nrole = 'server'\nprograms = ['y']\nbecause = 'b'\nevidence = 'run'\n",
+            2,
+            "id",
+        ),
+        (
+            "\n[[clients]]\nid = 'x'\nname = 'X'\nevidence = 'run'\nfiles = [{ path = 'rel', format = 'json', pointers = ['/a'], scope = 's', evidence = 'run' }]\n",
+            6,
+            "files",
+        ),
+        ("x = \n", 1, "x"),
+    ] {
+        let error = Catalog::builtin()
+            .and_then(|catalog| catalog.extended("config.toml", bad))
+            .expect_err(bad);
+        assert_eq!(
+            (error.file.as_str(), error.line, error.key.as_str()),
+            ("config.toml", line, key),
+            "{error}"
+        );
+    }
+}

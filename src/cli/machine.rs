@@ -1,0 +1,120 @@
+//! What the commands work with: the catalogue with the operator's additions, and samples of this
+//! machine.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context as _;
+
+use super::args::{Global, Redact};
+use super::config::Settings;
+use super::output;
+use crate::analysis::Known;
+use crate::catalog::{Catalog, CatalogError};
+use crate::model::identity::Pid;
+use crate::model::world::World;
+use crate::platform;
+use crate::report::{Paper, Secrets};
+use crate::runtime::caps::Surroundings;
+use crate::runtime::collector::Collector;
+use crate::text::redact::{Redactor, RuleError};
+use crate::text::width::Glyphs;
+
+/// How long a command may take for a finding that needs two samples.
+const BUDGET: Duration = Duration::from_millis(2_500);
+
+/// The catalogue, and how what is found is shown.
+#[derive(Debug)]
+pub(super) struct Machine {
+    catalog: Arc<Catalog>,
+    redactor: Arc<Redactor>,
+    show_secrets: bool,
+    ascii: bool,
+}
+
+/// Rules of every kind are told of in the same way.
+fn as_catalog_error(error: RuleError) -> CatalogError {
+    CatalogError {
+        file: error.file,
+        line: error.line,
+        key: error.key,
+        what: error.what,
+    }
+}
+
+impl Machine {
+    /// Returns the machine with the rules and clients of the configuration files added.
+    pub(super) fn new(global: &Global, settings: &Settings) -> Result<Self, CatalogError> {
+        let mut catalog = Catalog::builtin()?;
+        for addition in &settings.catalogs {
+            catalog = catalog.extended(&addition.file, &addition.text)?;
+        }
+        Ok(Self {
+            catalog: Arc::new(catalog),
+            redactor: Arc::new(Redactor::builtin().map_err(as_catalog_error)?),
+            ascii: Surroundings::of_this_process().capabilities(settings.ascii).ascii,
+            show_secrets: global.redact == Redact::Off && output::is_terminal(),
+        })
+    }
+
+    /// Returns the catalogue.
+    pub(super) fn catalog(&self) -> &Arc<Catalog> {
+        &self.catalog
+    }
+
+    /// Returns what removes secrets, for JSON: there they are always removed.
+    pub(super) fn redactor(&self) -> &Arc<Redactor> {
+        &self.redactor
+    }
+
+    /// Returns what is done with secrets in text on stdout.
+    pub(super) fn secrets(&self) -> Secrets<'_> {
+        if self.show_secrets {
+            Secrets::Shown
+        } else {
+            Secrets::Removed(self.redactor())
+        }
+    }
+
+    /// Returns where tables go.
+    pub(super) fn paper(&self) -> Paper {
+        let glyphs = if self.ascii {
+            Glyphs::Ascii
+        } else {
+            Glyphs::Unicode
+        };
+        Paper {
+            columns: output::columns(),
+            glyphs,
+        }
+    }
+
+    /// Takes one sample.
+    pub(super) fn once(&self) -> anyhow::Result<Arc<World>> {
+        self.collector()?.next(None).context("take a sample")
+    }
+
+    /// Takes a sample, and a second one where a finding needs it; the process with this pid gets a
+    /// closer look whatever it is.
+    pub(super) fn settled(&self, pid: Option<Pid>) -> anyhow::Result<(Arc<World>, Known)> {
+        let mut collector = self.collector()?;
+        let selected = match pid {
+            None => None,
+            // A pid is no key: which process it is only a sample can say.
+            Some(pid) => {
+                let world = collector.next(None).context("take a sample")?;
+                let Some(process) = world.sample.process(pid) else {
+                    return Ok((world, collector.known()));
+                };
+                Some(process.key)
+            }
+        };
+        let world = collector.settled(selected, BUDGET).context("take a sample")?;
+        Ok((world, collector.known()))
+    }
+
+    fn collector(&self) -> anyhow::Result<Collector> {
+        let (source, os) = platform::system().context("open the process table")?;
+        Ok(Collector::at_once(source, Arc::clone(&self.catalog), os))
+    }
+}

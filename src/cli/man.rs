@@ -1,0 +1,148 @@
+//! The manual page, made from the same tables as the program.
+
+use std::io;
+
+use clap::{Command, CommandFactory as _};
+use clap_mangen::roff::{Inline, Roff, bold, italic, roman};
+
+use super::args::Cli;
+use super::config::{READ_ONLY_VARIABLE, SYSTEM_FILE};
+use super::exit::Exit;
+use crate::model::finding::Finding;
+
+/// What each finding means, in one sentence.
+pub fn meaning(finding: Finding) -> &'static str {
+    match finding {
+        Finding::Severed => "nobody can talk on its wire any more: the other end of its stdin is closed",
+        Finding::Held => {
+            "the other end is held, but by no client: a helper or the server itself keeps it open; the facts \
+             name every holder"
+        }
+        Finding::Wedged => {
+            "the client that holds the other end cannot act: stopped, traced, or stuck in the kernel"
+        }
+        Finding::Defunct => "the server has exited and its parent has not waited for it",
+        Finding::Unknown => "it cannot be said; the facts name what could not be read and what would help",
+        Finding::Network => "it listens on a socket and needs no wire",
+        Finding::Attached => {
+            "a live client holds the other end; its session may be over all the same: see older twins and facts"
+        }
+    }
+}
+
+const FILES: [(&str, &str); 2] = [
+    (
+        SYSTEM_FILE,
+        "read first. sudo strips the environment, so a read_only here holds there too.",
+    ),
+    (
+        "$XDG_CONFIG_HOME/mcpwake/config.toml",
+        "read second, or the file named with --config instead; ~/.config without the variable, on macOS too. \
+         Keys, all optional: refresh_ms, read_only, ascii, [[rules]], [[clients]].",
+    ),
+];
+
+const ENVIRONMENT: [(&str, &str); 3] = [
+    (READ_ONLY_VARIABLE, "anything but empty or 0: as --read-only."),
+    ("NO_COLOR", "when set and not empty: no colour."),
+    ("XDG_CONFIG_HOME", "where the user's configuration is."),
+];
+
+const SECURITY: [&str; 5] = [
+    "This version sends no signal and changes nothing but its own screen.",
+    "It never opens, duplicates, locks, traces or stops a descriptor of another process. It reads links and \
+     text files under /proc and asks the kernel's socket diagnostics.",
+    "What another process wrote (command lines, names, paths, configurations) is shown with control, bidi and \
+     invisible characters escaped. JSON has the exact text, as JSON escapes it.",
+    "Secrets in command lines are replaced by a mark that names the rule and the length; values of environment \
+     variables are not kept, but for named identifiers such as a session id. --redact off changes this \
+     terminal only: JSON, files and pipes stay redacted. A secret that no rule knows is not found.",
+    "Without root, processes of other users cannot be read in full: their instances are unknown, never \
+     attached, and the header, host.visibility and problems say so.",
+];
+
+/// Writes the manual page as roff.
+pub(super) fn write(out: &mut dyn io::Write) -> io::Result<()> {
+    let mut command = Cli::command();
+    command.build();
+    let page = clap_mangen::Man::new(command.clone()).manual("mcpwake");
+    page.render_title(out)?;
+    page.render_name_section(out)?;
+    page.render_synopsis_section(out)?;
+    page.render_description_section(out)?;
+    page.render_options_section(out)?;
+    let mut roff = Roff::new();
+    commands(&mut roff, &command);
+    pairs(
+        &mut roff,
+        "FINDINGS",
+        Finding::ALL.map(|finding| (finding.word(), meaning(finding))),
+    );
+    roff.control("SH", ["EXIT CODES"]);
+    for (exit, what) in Exit::DOCUMENTED {
+        pair(&mut roff, &exit.code().to_string(), what);
+    }
+    pairs(&mut roff, "FILES", FILES);
+    pairs(&mut roff, "ENVIRONMENT", ENVIRONMENT);
+    roff.control("SH", ["SECURITY"]);
+    for paragraph in SECURITY {
+        roff.control("PP", []);
+        roff.text([roman(paragraph)]);
+    }
+    roff.to_writer(out)
+}
+
+fn pairs<'a>(roff: &mut Roff, heading: &str, rows: impl IntoIterator<Item = (&'a str, &'a str)>) {
+    roff.control("SH", [heading]);
+    for (name, what) in rows {
+        pair(roff, name, what);
+    }
+}
+
+fn pair(roff: &mut Roff, name: &str, what: &str) {
+    roff.control("TP", []);
+    roff.text([bold(name)]);
+    roff.text([roman(what)]);
+}
+
+/// Writes every command with its own arguments; the global ones stand under OPTIONS.
+fn commands(roff: &mut Roff, root: &Command) {
+    roff.control("SH", ["COMMANDS"]);
+    for command in root.get_subcommands().filter(|command| !command.is_hide_set()) {
+        roff.control("SS", [command.get_name()]);
+        roff.text([roman(
+            command.get_about().map(ToString::to_string).unwrap_or_default(),
+        )]);
+        let own = command
+            .get_arguments()
+            .filter(|argument| !argument.is_global_set() && argument.get_id() != "help");
+        for argument in own {
+            roff.control("TP", []);
+            roff.text(usage(argument));
+            roff.text([roman(
+                argument.get_help().map(ToString::to_string).unwrap_or_default(),
+            )]);
+        }
+    }
+}
+
+fn usage(argument: &clap::Arg) -> Vec<Inline> {
+    let value = argument
+        .get_value_names()
+        .and_then(|names| names.first())
+        .filter(|_| argument.is_positional() || argument.get_action().takes_values());
+    let mut line = Vec::new();
+    if let Some(long) = argument.get_long() {
+        line.push(bold(format!("--{long}")));
+        if value.is_some() {
+            line.push(roman(" "));
+        }
+    }
+    if argument.is_last_set() {
+        line.push(bold("-- "));
+    }
+    if let Some(value) = value {
+        line.push(italic(value.to_string()));
+    }
+    line
+}

@@ -1,0 +1,169 @@
+//! The closer look: everything about a few processes, and who holds the other ends of what they have open.
+
+use std::collections::BTreeSet;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use super::details::Details;
+use super::holders::{Search, Wanted};
+use super::netlink;
+use super::parse::descriptor::pts_number;
+use super::parse::system::{LockLine, locks};
+use super::pidfd::Pidfds;
+use super::reader::Reader;
+use super::table::Table;
+use crate::model::descriptor::Target;
+use crate::model::identity::ProcessKey;
+use crate::model::interest::Interest;
+use crate::model::sample::Sample;
+use crate::model::socket::{InetSocket, Protocol, Sockets};
+
+/// What is kept between two looks.
+pub(super) struct Closer {
+    /// Whether the processes are those of the running kernel.
+    live: bool,
+    search: Search,
+    pidfds: Pidfds,
+    details: Details,
+}
+
+impl Closer {
+    /// Nothing was looked at yet. `live`: the processes are those of the running kernel.
+    pub(super) fn new(live: bool) -> Self {
+        Self {
+            live,
+            search: Search::default(),
+            pidfds: Pidfds::default(),
+            details: Details::default(),
+        }
+    }
+
+    /// The pidfds of the processes of interest.
+    pub(super) fn pidfds(&self) -> Pidfds {
+        self.pidfds.clone()
+    }
+
+    /// Fills the sample.
+    pub(super) fn look(
+        &mut self,
+        reader: &mut Reader,
+        table: &Table,
+        sample: &mut Sample,
+        interest: &Interest,
+    ) {
+        let closely: BTreeSet<ProcessKey> = interest
+            .closely
+            .iter()
+            .copied()
+            .filter(|key| sample.get(*key).is_some())
+            .collect();
+        if self.live {
+            sample.sockets = netlink::sockets();
+            self.pidfds.follow(reader, &closely);
+        }
+        self.details.begin(interest);
+        let mut system_locks = None;
+        for key in &closely {
+            let Some(process) = sample.processes.get_mut(&key.pid) else {
+                continue;
+            };
+            let process = Arc::make_mut(process);
+            process.pidfd_inode = self.pidfds.inode(*key);
+            self.details.fill(reader, process, table.unmoved(key.pid));
+            if process.descriptors.is_denied() {
+                let all = system_locks.get_or_insert_with(|| system_lock_lines(reader));
+                let own = all
+                    .iter()
+                    .filter(|line| line.pid == Some(u64::from(key.pid.get())));
+                process.locks = own.map(|line| line.clone().lock(None)).collect();
+            }
+        }
+        let wanted = wanted(sample, &closely, interest);
+        let unmoved = |pid| table.unmoved(pid);
+        let found = self.search.run(
+            reader,
+            sample.processes.values().map(Arc::as_ref),
+            unmoved,
+            &wanted,
+        );
+        self.details.end();
+        sample.holders = found.holders;
+        sample.terminal_masters = found.terminal_masters;
+        sample.unsearched = found.unsearched;
+    }
+}
+
+fn system_lock_lines(reader: &mut Reader) -> Vec<LockLine> {
+    locks(reader.system("locks").unwrap_or_default()).collect()
+}
+
+/// Collects what to search for: both ends of everything that the processes of interest talk through.
+fn wanted(sample: &Sample, closely: &BTreeSet<ProcessKey>, interest: &Interest) -> Wanted {
+    let mut wanted = Wanted::default();
+    wanted.inodes.extend(&interest.inodes);
+    let sockets = sample.sockets.value();
+    let ends = sockets.map(InetEnds::new);
+    let open = closely
+        .iter()
+        .filter_map(|key| sample.get(*key))
+        .filter_map(|process| process.descriptors.value())
+        .flatten();
+    for descriptor in open {
+        match &descriptor.target {
+            Target::Pipe { inode } => {
+                wanted.inodes.insert(*inode);
+            }
+            Target::Fifo { path, inode } => {
+                wanted.fifos.insert(path.clone(), *inode);
+            }
+            Target::Socket { inode } => {
+                wanted.inodes.insert(*inode);
+                let unix = sockets.and_then(|sockets| sockets.unix.get(inode));
+                wanted
+                    .inodes
+                    .extend(unix.and_then(|socket| socket.peer).filter(|peer| *peer != 0));
+                let inet = sockets.and_then(|sockets| sockets.inet.get(inode));
+                let peer = inet
+                    .zip(ends.as_ref())
+                    .and_then(|(socket, ends)| ends.peer(socket));
+                wanted.inodes.extend(peer);
+            }
+            Target::Terminal { path, .. } => wanted.terminals.extend(pts_number(path.as_bytes())),
+            _ => {}
+        }
+    }
+    wanted
+}
+
+/// Connected sockets of this machine by both addresses: the other end of a connection within it is the
+/// socket whose addresses are swapped.
+struct InetEnds(BTreeSet<(Protocol, SocketAddr, SocketAddr, u64)>);
+
+impl InetEnds {
+    fn new(sockets: &Sockets) -> Self {
+        let connected = sockets.inet.iter().filter_map(|(inode, socket)| {
+            Some((
+                socket.protocol,
+                plain(socket.local),
+                plain(socket.remote?),
+                *inode,
+            ))
+        });
+        Self(connected.collect())
+    }
+
+    fn peer(&self, socket: &InetSocket) -> Option<u64> {
+        let (local, remote) = (plain(socket.local), plain(socket.remote?));
+        let from = (socket.protocol, remote, local, 0);
+        let to = (socket.protocol, remote, local, u64::MAX);
+        self.0.range(from..=to).next().map(|(.., inode)| *inode)
+    }
+}
+
+/// An IPv4 address that an IPv6 socket shows is the IPv4 address.
+fn plain(address: SocketAddr) -> SocketAddr {
+    match address.ip() {
+        IpAddr::V6(ip) => SocketAddr::new(ip.to_canonical(), address.port()),
+        IpAddr::V4(_) => address,
+    }
+}

@@ -1,0 +1,199 @@
+//! Everything about one process of interest.
+//!
+//! What only the process itself can change (environment, namespaces, descriptors) is kept while its single
+//! thread has not run. What others change (signals, a deleted file, a terminal that hangs up, an ended process
+//! behind a pidfd, a lock that is given away) is read each time.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustix::io::Errno;
+
+use super::descriptors::{self, Fifos, Open};
+use super::parse::process::{self, CloserStatus};
+use super::parse::stat::{Stat, schedstat};
+use super::reader::{Reader, absent, reading};
+use crate::model::identity::{Pid, ProcessKey};
+use crate::model::interest::Interest;
+use crate::model::process::{Environment, Process};
+use crate::model::reading::Reading;
+
+/// Every process is read anew once in so many looks, in turns.
+const ROTATION: u64 = 16;
+
+/// What is kept of the processes between two looks.
+#[derive(Default)]
+pub(super) struct Details {
+    kept: BTreeMap<ProcessKey, Kept>,
+    /// Whose values the kept environments hold.
+    identifiers: BTreeSet<String>,
+    fifos: Fifos,
+    round: u64,
+}
+
+/// What only the process itself can change.
+struct Kept {
+    /// `schedstat` before it was read.
+    unmoved: [u64; 3],
+    round: u64,
+    schedstat: Reading<(u64, u64)>,
+    pid_namespace: Reading<u64>,
+    net_namespace: Reading<u64>,
+    environment: Reading<Environment>,
+    open: Open,
+}
+
+impl Details {
+    /// To be called before the first process of a look.
+    pub(super) fn begin(&mut self, interest: &Interest) {
+        self.round += 1;
+        if self.identifiers != interest.identifiers {
+            self.identifiers.clone_from(&interest.identifiers);
+            self.kept.clear();
+        }
+        self.fifos.forget();
+    }
+
+    /// To be called after the last process of a look: forgets those that were not among them.
+    pub(super) fn end(&mut self) {
+        let round = self.round;
+        self.kept.retain(|_, kept| kept.round == round);
+    }
+
+    /// Reads everything about a process. What was read under a pid that is another's by now is dropped.
+    /// `unmoved` is the `schedstat` that proves, where it is the same again, that it has not run.
+    pub(super) fn fill(&mut self, reader: &mut Reader, process: &mut Process, unmoved: Option<[u64; 3]>) {
+        let key = process.key;
+        let before = process.clone();
+        fill_changing(reader, process);
+        if !self.recall(reader, process, unmoved) {
+            self.fill_own(reader, process, unmoved);
+        }
+        let same = reader.record(key.pid, "stat").map(Stat::parse);
+        if !matches!(&same, Ok(Some(stat)) if stat.start == key.start) {
+            self.kept.remove(&key);
+            *process = before;
+            set_gone(process);
+        }
+    }
+
+    /// Takes what is kept; returns whether all of it still holds.
+    fn recall(&mut self, reader: &mut Reader, process: &mut Process, unmoved: Option<[u64; 3]>) -> bool {
+        let pid = process.key.pid;
+        let turn = (self.round + u64::from(pid.get())) % ROTATION == 0;
+        let round = self.round;
+        let Some(kept) = self.kept.get_mut(&process.key) else {
+            return false;
+        };
+        if turn || Some(kept.unmoved) != unmoved || !descriptors::unchanged(reader, pid, &kept.open) {
+            return false;
+        }
+        kept.round = round;
+        process.schedstat = kept.schedstat.clone();
+        process.pid_namespace = kept.pid_namespace.clone();
+        process.net_namespace = kept.net_namespace.clone();
+        process.environment = kept.environment.clone();
+        process.descriptors = Reading::Value(kept.open.descriptors.clone());
+        true
+    }
+
+    fn fill_own(&mut self, reader: &mut Reader, process: &mut Process, unmoved: Option<[u64; 3]>) {
+        let pid = process.key.pid;
+        self.kept.remove(&process.key);
+        process.schedstat = match reader.record(pid, "schedstat").map(schedstat) {
+            Ok(Some([run, wait, _])) => Reading::Value((run, wait)),
+            Ok(None) => Reading::Unsupported,
+            Err(errno) => absent(errno, pid, "schedstat"),
+        };
+        process.pid_namespace = namespace(reader, pid, "ns/pid");
+        process.net_namespace = namespace(reader, pid, "ns/net");
+        if !process.kernel_thread {
+            fill_argv(reader, process);
+        }
+        let environment = reader
+            .whole(pid, "environ")
+            .map(|text| process::environment(text, &self.identifiers));
+        process.environment = reading(environment, pid, "environ");
+        let open = match descriptors::read(reader, &mut self.fifos, pid) {
+            Ok(open) => open,
+            Err(errno) => {
+                process.descriptors = absent(errno, pid, "fd");
+                return;
+            }
+        };
+        process.descriptors = Reading::Value(open.descriptors.clone());
+        process.locks.clone_from(&open.locks);
+        if let Some(unmoved) = unmoved {
+            let kept = Kept {
+                unmoved,
+                round: self.round,
+                schedstat: process.schedstat.clone(),
+                pid_namespace: process.pid_namespace.clone(),
+                net_namespace: process.net_namespace.clone(),
+                environment: process.environment.clone(),
+                open,
+            };
+            self.kept.insert(process.key, kept);
+        }
+    }
+}
+
+/// What others can change.
+fn fill_changing(reader: &mut Reader, process: &mut Process) {
+    let pid = process.key.pid;
+    match reader.record(pid, "status").map(process::closer_status) {
+        Ok(CloserStatus {
+            signals,
+            swap_bytes,
+            namespace_pids,
+        }) => {
+            process.signals = signals.map_or(Reading::Unsupported, Reading::Value);
+            process.swap_bytes = swap_bytes.map_or(Reading::Unsupported, Reading::Value);
+            process.namespace_pids = namespace_pids.map_or(Reading::Unsupported, Reading::Value);
+        }
+        Err(errno) => {
+            process.signals = absent(errno, pid, "status");
+            process.swap_bytes = absent(errno, pid, "status");
+            process.namespace_pids = absent(errno, pid, "status");
+        }
+    }
+    if !process.kernel_thread {
+        process.exe = reading(reader.link(pid, "exe"), pid, "exe");
+        process.cwd = reading(reader.link(pid, "cwd"), pid, "cwd");
+    }
+    process.cgroup = match reader.record(pid, "cgroup").map(process::cgroup) {
+        Ok(Some(path)) => Reading::Value(path),
+        Ok(None) => Reading::Unsupported,
+        Err(errno) => absent(errno, pid, "cgroup"),
+    };
+}
+
+fn set_gone(process: &mut Process) {
+    process.swap_bytes = Reading::Gone;
+    process.signals = Reading::Gone;
+    process.pid_namespace = Reading::Gone;
+    process.net_namespace = Reading::Gone;
+    process.namespace_pids = Reading::Gone;
+    process.environment = Reading::Gone;
+    process.descriptors = Reading::Gone;
+}
+
+/// A zombie's is empty: what was read before is kept.
+fn fill_argv(reader: &mut Reader, process: &mut Process) {
+    let pid = process.key.pid;
+    match reader.whole(pid, "cmdline").map(process::argv) {
+        Ok(argv) if argv.is_empty() && !process.args().is_empty() => process.argv_kept = true,
+        outcome => process.argv = reading(outcome, pid, "cmdline"),
+    }
+}
+
+fn namespace(reader: &mut Reader, pid: Pid, name: &str) -> Reading<u64> {
+    match reader.link(pid, name) {
+        Ok(link) => process::namespace(link.as_bytes()).map_or_else(
+            || Reading::Failed(format!("{pid}/{name}: {link:?} holds no number")),
+            Reading::Value,
+        ),
+        // Without namespaces in the kernel there is no such link; a process that is gone has no stat either.
+        Err(Errno::NOENT) if reader.record(pid, "stat").is_ok() => Reading::Unsupported,
+        Err(errno) => absent(errno, pid, name),
+    }
+}

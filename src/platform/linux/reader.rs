@@ -1,0 +1,228 @@
+//! Reads files and links of a proc file system through one kept directory descriptor.
+//!
+//! Reads only: nothing under `PID/fd/` is ever opened, those entries are looked at by `readlinkat`.
+
+use std::ffi::CStr;
+use std::io::Write as _;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::Path;
+
+use rustix::fs::{CWD, Mode, OFlags, RawDir, openat, readlinkat_raw};
+use rustix::io::Errno;
+
+use crate::model::bytes::OsBytes;
+use crate::model::identity::Pid;
+use crate::model::reading::{Absence, Reading};
+use crate::platform::SourceError;
+
+/// Room for one read. Files of a single record (`stat`, `status`) never exceed it.
+const BUFFER_BYTES: usize = 64 * 1024;
+/// Longest link text that the kernel makes (`PATH_MAX` and ` (deleted)`).
+const LINK_BYTES: usize = 4096 + 16;
+
+/// The root of a proc file system, with the buffers that every read shares.
+pub(super) struct Reader {
+    root: OwnedFd,
+    path: Vec<u8>,
+    buffer: Vec<u8>,
+    dents: Box<[MaybeUninit<u8>]>,
+    link: Box<[MaybeUninit<u8>]>,
+}
+
+impl Reader {
+    /// Opens the directory.
+    pub(super) fn open(root: &Path) -> Result<Self, SourceError> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let root_fd = openat(CWD, root, flags, Mode::empty()).map_err(|errno| SourceError {
+            path: root.display().to_string(),
+            operation: "open".into(),
+            reason: format!("{errno}; is a proc file system mounted there?"),
+        })?;
+        Ok(Self {
+            root: root_fd,
+            path: Vec::with_capacity(64),
+            buffer: vec![0; BUFFER_BYTES],
+            dents: vec![MaybeUninit::uninit(); BUFFER_BYTES].into_boxed_slice(),
+            link: vec![MaybeUninit::uninit(); LINK_BYTES].into_boxed_slice(),
+        })
+    }
+
+    /// Returns the directory itself.
+    pub(super) fn root(&self) -> BorrowedFd<'_> {
+        self.root.as_fd()
+    }
+
+    /// Reads a file of one record, such as `stat`, in one read.
+    pub(super) fn record(&mut self, pid: Pid, name: &str) -> Result<&[u8], Errno> {
+        let file = self.open_in(pid, name, OFlags::RDONLY)?;
+        let length = read_once(file.as_fd(), &mut self.buffer)?;
+        Ok(self.buffer.get(..length).unwrap_or_default())
+    }
+
+    /// Reads a kept file of one record anew, from its start.
+    pub(super) fn record_again(&mut self, file: BorrowedFd<'_>) -> Result<&[u8], Errno> {
+        let length = loop {
+            match rustix::io::pread(file, self.buffer.as_mut_slice(), 0) {
+                Err(Errno::INTR) => {}
+                outcome => break outcome?,
+            }
+        };
+        Ok(self.buffer.get(..length).unwrap_or_default())
+    }
+
+    /// Reads a file of a process to its end, such as `cmdline`, which can be megabytes long.
+    pub(super) fn whole(&mut self, pid: Pid, name: &str) -> Result<&[u8], Errno> {
+        let file = self.open_in(pid, name, OFlags::RDONLY)?;
+        self.read_to_end(file.as_fd())
+    }
+
+    /// Reads a file below the root to its end, such as `loadavg`.
+    pub(super) fn system(&mut self, name: &str) -> Result<&[u8], Errno> {
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+        let file = openat(&self.root, name, flags, Mode::empty())?;
+        self.read_to_end(file.as_fd())
+    }
+
+    /// Opens a file of a process to be kept; it stays bound to that process, whatever becomes of its pid.
+    pub(super) fn keep(&mut self, pid: Pid, name: &str) -> Result<OwnedFd, Errno> {
+        self.open_in(pid, name, OFlags::RDONLY)
+    }
+
+    /// Reads a link of a process, such as `exe`.
+    pub(super) fn link(&mut self, pid: Pid, name: &str) -> Result<OsBytes, Errno> {
+        self.set_path(pid, name);
+        let path = CStr::from_bytes_with_nul(&self.path).map_err(|_| Errno::INVAL)?;
+        let (text, _) = readlinkat_raw(&self.root, path, &mut *self.link)?;
+        Ok(OsBytes::from(&*text))
+    }
+
+    /// Opens a directory of a process, such as `fd`.
+    pub(super) fn directory(&mut self, pid: Pid, name: &str) -> Result<OwnedFd, Errno> {
+        self.open_in(pid, name, OFlags::RDONLY | OFlags::DIRECTORY)
+    }
+
+    /// Lists all pids, in ascending order.
+    pub(super) fn pids(&mut self, into: &mut Vec<Pid>) -> Result<(), Errno> {
+        into.clear();
+        // A directory descriptor of its own: the kept one has no position that two readers share.
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let directory = openat(&self.root, ".", flags, Mode::empty())?;
+        numbers(directory.as_fd(), &mut self.dents, |number| {
+            if let Some(pid) = Pid::new(i64::from(number)) {
+                into.push(pid);
+            }
+        })?;
+        into.sort_unstable();
+        Ok(())
+    }
+
+    /// Lists the numbers in an opened directory, such as the descriptors in `fd`.
+    pub(super) fn numbers(&mut self, directory: BorrowedFd<'_>, into: &mut Vec<u32>) -> Result<(), Errno> {
+        into.clear();
+        numbers(directory, &mut self.dents, |number| into.push(number))?;
+        into.sort_unstable();
+        Ok(())
+    }
+
+    /// Reads the link `number` in an opened directory; the bytes are valid until the next call.
+    pub(super) fn numbered_link(&mut self, directory: BorrowedFd<'_>, number: u32) -> Result<&[u8], Errno> {
+        self.path.clear();
+        write!(self.path, "{number}\0").map_err(|_| Errno::INVAL)?;
+        let path = CStr::from_bytes_with_nul(&self.path).map_err(|_| Errno::INVAL)?;
+        let (text, _) = readlinkat_raw(directory, path, &mut *self.link)?;
+        Ok(&*text)
+    }
+
+    /// Reads the `fdinfo` of a descriptor.
+    pub(super) fn fdinfo(&mut self, pid: Pid, fd: u32) -> Result<&[u8], Errno> {
+        self.path.clear();
+        write!(self.path, "{pid}/fdinfo/{fd}\0").map_err(|_| Errno::INVAL)?;
+        let path = CStr::from_bytes_with_nul(&self.path).map_err(|_| Errno::INVAL)?;
+        let file = openat(&self.root, path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+        let length = read_once(file.as_fd(), &mut self.buffer)?;
+        Ok(self.buffer.get(..length).unwrap_or_default())
+    }
+
+    fn open_in(&mut self, pid: Pid, name: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
+        self.set_path(pid, name);
+        let path = CStr::from_bytes_with_nul(&self.path).map_err(|_| Errno::INVAL)?;
+        openat(&self.root, path, flags | OFlags::CLOEXEC, Mode::empty())
+    }
+
+    fn set_path(&mut self, pid: Pid, name: &str) {
+        self.path.clear();
+        // Writing to a Vec cannot fail; a path without its NUL is refused where it is used.
+        let _ = write!(self.path, "{pid}/{name}\0");
+    }
+
+    fn read_to_end(&mut self, file: BorrowedFd<'_>) -> Result<&[u8], Errno> {
+        let mut length = 0;
+        loop {
+            if length == self.buffer.len() {
+                self.buffer.resize(length * 2, 0);
+            }
+            let room = self.buffer.get_mut(length..).unwrap_or_default();
+            match read_once(file, room)? {
+                0 => break,
+                more => length += more,
+            }
+        }
+        Ok(self.buffer.get(..length).unwrap_or_default())
+    }
+}
+
+fn read_once(file: BorrowedFd<'_>, buffer: &mut [u8]) -> Result<usize, Errno> {
+    loop {
+        match rustix::io::read(file, &mut *buffer) {
+            Err(Errno::INTR) => {}
+            outcome => return outcome,
+        }
+    }
+}
+
+fn numbers(
+    directory: BorrowedFd<'_>,
+    dents: &mut [MaybeUninit<u8>],
+    mut each: impl FnMut(u32),
+) -> Result<(), Errno> {
+    let mut entries = RawDir::new(directory, dents);
+    while let Some(entry) = entries.next() {
+        let entry = match entry {
+            Err(Errno::INTR) => continue,
+            outcome => outcome?,
+        };
+        if let Some(number) = super::parse::decimal(entry.file_name().to_bytes()) {
+            if let Ok(number) = u32::try_from(number) {
+                each(number);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns why there is no value, for an error of a read.
+pub(super) fn absence(errno: Errno) -> Absence {
+    match errno {
+        Errno::ACCESS | Errno::PERM => Absence::Denied,
+        Errno::NOENT | Errno::SRCH => Absence::Gone,
+        _ => Absence::Failed,
+    }
+}
+
+/// Returns the reading for an error; the text names the path below the proc root.
+pub(super) fn absent<T>(errno: Errno, pid: Pid, name: &str) -> Reading<T> {
+    match absence(errno) {
+        Absence::Denied => Reading::Denied,
+        Absence::Gone => Reading::Gone,
+        _ => Reading::Failed(format!("{pid}/{name}: {errno}")),
+    }
+}
+
+/// Returns the outcome of a read as a reading.
+pub(super) fn reading<T>(outcome: Result<T, Errno>, pid: Pid, name: &str) -> Reading<T> {
+    match outcome {
+        Ok(value) => Reading::Value(value),
+        Err(errno) => absent(errno, pid, name),
+    }
+}

@@ -1,0 +1,186 @@
+//! The screen's state with everything that its effects need.
+
+use std::io;
+use std::time::Duration;
+
+use crate::app::{App, Effect, Event, Options, update};
+use crate::platform::own::{self, Stop};
+use crate::view::Scroll;
+
+use super::Happened;
+use super::feed::{Feed, Update};
+use super::signals::Heard;
+use super::terminal::{self, Screen};
+
+/// A frame that takes longer to arrive stretches the refresh.
+const SLOW: Duration = Duration::from_millis(200);
+/// The refresh is never stretched beyond this.
+const SLOWEST: Duration = Duration::from_secs(10);
+
+/// Whether the loop goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Flow {
+    Go,
+    End,
+}
+
+/// What the terminal is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Terminal {
+    /// It shows the last frame.
+    Idle,
+    /// A frame is on its way to it.
+    Printing,
+}
+
+/// Whether the terminal is this program's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ground {
+    /// It is.
+    Fore,
+    /// It was given back; the shell has stopped the program, or is about to.
+    Stopped,
+}
+
+pub(super) struct Window {
+    app: App,
+    scroll: Scroll,
+    pub(super) screen: Screen,
+    pub(super) feed: Feed,
+    terminal: Terminal,
+    ground: Ground,
+    /// Whether the state is newer than the last frame.
+    stale: bool,
+    asked: Duration,
+    slow: bool,
+}
+
+impl Window {
+    pub(super) fn new(options: Options, screen: Screen, feed: Feed, asked: Duration) -> Self {
+        Self {
+            app: App::new(options),
+            scroll: Scroll::default(),
+            screen,
+            feed,
+            terminal: Terminal::Idle,
+            ground: Ground::Fore,
+            stale: true,
+            asked,
+            slow: false,
+        }
+    }
+
+    /// Does what has happened asks for, and draws where the terminal is ready for a frame.
+    pub(super) fn react(&mut self, happened: Happened) -> io::Result<Flow> {
+        let flow = match happened {
+            Happened::Events(events) => self.handle(events)?,
+            Happened::Signal(Heard::End) | Happened::Gone => Flow::End,
+            Happened::Signal(Heard::Stop) => {
+                self.suspend()?;
+                Flow::Go
+            }
+            Happened::Signal(Heard::Resume) => {
+                self.resume()?;
+                Flow::Go
+            }
+            Happened::Signal(Heard::Resized) => {
+                self.resized()?;
+                Flow::Go
+            }
+            Happened::Printed(took) => {
+                self.terminal = Terminal::Idle;
+                self.adapt(took);
+                Flow::Go
+            }
+            Happened::Update => {
+                let newest = self.newest();
+                self.handle(newest)?
+            }
+        };
+        if flow == Flow::Go {
+            self.draw()?;
+        }
+        Ok(flow)
+    }
+
+    /// Tells the state the terminal's size.
+    pub(super) fn resized(&mut self) -> io::Result<()> {
+        let (width, height) = crossterm::terminal::size()?;
+        self.handle(vec![Event::Resized { width, height }]).map(|_| ())
+    }
+
+    fn newest(&mut self) -> Vec<Event> {
+        match self.feed.updates.borrow_and_update().clone() {
+            Update::World(world) => vec![Event::World(world)],
+            Update::Problem(problem) => vec![Event::Problem(problem)],
+            Update::Waiting => Vec::new(),
+        }
+    }
+
+    fn handle(&mut self, events: Vec<Event>) -> io::Result<Flow> {
+        // A key is there: whatever has become of SIGCONT, the program runs in the foreground.
+        if self.ground == Ground::Stopped && events.iter().any(|event| matches!(event, Event::Key(_))) {
+            self.resume()?;
+        }
+        for event in events {
+            self.stale = true;
+            for effect in update(&mut self.app, event) {
+                match effect {
+                    Effect::Demand(demand) => self.feed.demand(demand),
+                    Effect::Redraw => self.screen.forget()?,
+                    Effect::Suspend => self.suspend()?,
+                    Effect::Quit => return Ok(Flow::End),
+                }
+            }
+        }
+        Ok(Flow::Go)
+    }
+
+    fn draw(&mut self) -> io::Result<()> {
+        if self.stale && self.terminal == Terminal::Idle && self.ground == Ground::Fore {
+            self.screen.draw(&self.app, &mut self.scroll)?;
+            self.terminal = Terminal::Printing;
+            self.stale = false;
+        }
+        Ok(())
+    }
+
+    /// A terminal that takes long gets fewer samples, and is told so.
+    fn adapt(&mut self, took: Duration) {
+        let slow = took > SLOW;
+        if slow == self.slow {
+            return;
+        }
+        self.slow = slow;
+        let every = if slow {
+            (took * 5).clamp(self.asked, SLOWEST.max(self.asked))
+        } else {
+            self.asked
+        };
+        self.feed.pace(every);
+        let because = slow.then(|| format!("the terminal took {} ms", took.as_millis()));
+        let refresh_ms = u64::try_from(every.as_millis()).unwrap_or(u64::MAX);
+        update(&mut self.app, Event::Pace { refresh_ms, because });
+        self.stale = true;
+    }
+
+    fn suspend(&mut self) -> io::Result<()> {
+        terminal::restore();
+        match own::stop_own_job()? {
+            Stop::Sent => {
+                self.ground = Ground::Stopped;
+                Ok(())
+            }
+            Stop::NoShell => self.resume(),
+        }
+    }
+
+    /// Takes the terminal again. From the background, the system stops the program here until it
+    /// is in the foreground (tty_ioctl(4), `SIGTTOU`).
+    fn resume(&mut self) -> io::Result<()> {
+        self.ground = Ground::Fore;
+        self.screen.enter_again()?;
+        self.resized()?;
+        self.handle(vec![Event::Resumed]).map(|_| ())
+    }
+}

@@ -1,0 +1,122 @@
+//! What another user may not see is told as denied, never as absent or empty.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
+
+use mcpwake::model::host::Visibility;
+use mcpwake::model::identity::Pid;
+use mcpwake::model::reading::{Absence, Reading};
+
+use super::support::{Ward, inode, look, own_pid, source};
+
+/// Set for the run as another user; names a process of the first one.
+const TARGET: &str = "MCPWAKE_CLOSED_TARGET";
+/// `nobody` on every Linux.
+const NOBODY: u32 = 65_534;
+
+/// Runs as `nobody` when the test below starts it, and has nothing to look at otherwise.
+#[test]
+fn a_process_of_another_user_is_denied_not_empty() {
+    let Some(pid) = std::env::var(TARGET)
+        .ok()
+        .and_then(|pid| Pid::new(pid.parse().ok()?))
+    else {
+        return;
+    };
+    let mut source = source();
+    for _ in 0..5 {
+        let sample = look(&mut source, &[pid, own_pid()]);
+        let process = sample.process(pid).unwrap();
+        assert_eq!(process.uid, Reading::Value(0));
+        assert!(process.exe.is_denied() && process.cwd.is_denied());
+        assert!(process.descriptors.is_denied() && process.environment.is_denied());
+        assert!(process.net_namespace.is_denied());
+        // Anyone may see these.
+        assert_eq!(
+            process
+                .args()
+                .last()
+                .map(|argument| argument.lossy().into_owned()),
+            Some("closed".into())
+        );
+        assert!(process.signals.value().is_some());
+        assert_eq!(process.locks.len(), 1);
+        assert_eq!(
+            (process.locks[0].kind.as_str(), &process.locks[0].path),
+            ("FLOCK", &None)
+        );
+        let closed = sample
+            .unsearched
+            .iter()
+            .find(|unsearched| unsearched.process == process.key);
+        assert_eq!(closed.unwrap().why, Absence::Denied);
+        assert_ne!(sample.visibility, Visibility::All);
+        assert!((sample.readable as usize) < sample.processes.len());
+        let own = sample.process(own_pid()).unwrap();
+        assert!(own.exe.value().is_some() && own.descriptors.value().is_some());
+        assert!(sample.sockets.value().is_some());
+    }
+}
+
+#[test]
+fn without_the_right_to_look_everything_says_so() {
+    if !rustix::process::geteuid().is_root() {
+        // Only root can start a process as somebody else; then this user's own view is the test: root's
+        // first process is closed to it.
+        let mut source = source();
+        let sample = look(&mut source, &[Pid::INIT]);
+        let first = sample.process(Pid::INIT).unwrap();
+        assert_eq!(first.descriptors.is_denied(), first.exe.is_denied());
+        return;
+    }
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let script = "import fcntl,sys,time\nf=open(sys.argv[1],'r+');fcntl.flock(f,fcntl.LOCK_EX)\nprint('ready',flush=True)\ntime.sleep(600)";
+    let mut ward = Ward::start(
+        Command::new("python3")
+            .args(["-c", script])
+            .arg(file.path())
+            .arg("closed"),
+    );
+    ward.wait_for_line();
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(directory.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let program = directory.path().join("it");
+    std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    let output = Command::new(&program)
+        .args([
+            "--exact",
+            "platform::linux::rights::a_process_of_another_user_is_denied_not_empty",
+        ])
+        .env(TARGET, ward.pid().to_string())
+        .current_dir("/")
+        .uid(NOBODY)
+        .gid(NOBODY)
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && text.contains("1 passed"), "{text}");
+}
+
+#[test]
+fn a_wire_into_a_process_that_may_not_be_looked_into_is_not_without_holder() {
+    let mut ward = Ward::start(Command::new("python3").args([
+        "-c",
+        "import ctypes,time\nctypes.CDLL(None).prctl(4,0,0,0,0)\nprint('ready',flush=True)\ntime.sleep(600)",
+    ]));
+    ward.wait_for_line();
+    let mut source = source();
+    let sample = look(&mut source, &[ward.pid(), own_pid()]);
+    let own = std::os::fd::AsRawFd::as_raw_fd(ward.0.stdin.as_ref().unwrap());
+    let wire = inode(&sample, own_pid(), u32::try_from(own).unwrap());
+    let seen = sample.holders[&wire]
+        .iter()
+        .any(|holder| holder.process.pid == ward.pid());
+    let told = sample
+        .unsearched
+        .iter()
+        .any(|unsearched| unsearched.process.pid == ward.pid());
+    // Root sees it, another user is told that it could not look: one of the two, never neither.
+    assert!(seen != told);
+    assert_eq!(told, sample.process(ward.pid()).unwrap().descriptors.is_denied());
+}
