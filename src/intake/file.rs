@@ -121,13 +121,17 @@ impl Errand for Load {
     fn run(&self) -> Self::Answer {
         // What is no regular file is not even opened: opening a device or a FIFO has effects.
         look(&self.path).unwrap_or_else(|| Err(Trouble::from_io("stat", &ErrorKind::NotFound.into())))?;
-        let file = OpenOptions::new()
-            .read(true)
-            .custom_flags(nonblocking(self.os))
-            .open(&self.path)
-            .map_err(|error| Trouble::from_io("open", &error))?;
-        read(&file)
+        read(&open(&self.path, self.os)?)
     }
+}
+
+/// Opens a file for reading; never waits for the other end of a FIFO.
+pub(super) fn open(path: &Path, os: Os) -> Result<File, Trouble> {
+    let mut options = OpenOptions::new();
+    options.read(true).custom_flags(nonblocking(os));
+    options
+        .open(path)
+        .map_err(|error| Trouble::from_io("open", &error))
 }
 
 /// `O_NONBLOCK`, in case that the file has become a FIFO since it was looked at.
@@ -138,7 +142,8 @@ fn nonblocking(os: Os) -> i32 {
     }
 }
 
-fn read(file: &File) -> Result<(Stamp, Vec<u8>), Trouble> {
+/// Reads an open file, which must be a regular one.
+pub(super) fn read(file: &File) -> Result<(Stamp, Vec<u8>), Trouble> {
     let stamp = check(
         &file
             .metadata()

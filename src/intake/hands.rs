@@ -110,12 +110,8 @@ impl Hands {
         let thread = {
             let (errands, progress) = (Arc::clone(errands), Arc::clone(&progress));
             let work = move || {
-                work(
-                    errands.get(first..end).unwrap_or_default(),
-                    first,
-                    &progress,
-                    &sender,
-                )
+                let errands = errands.get(first..end).unwrap_or_default();
+                work(errands, first, &progress, &sender);
             };
             Builder::new().name("intake-file".to_owned()).spawn(work)
         };

@@ -126,7 +126,7 @@ impl Plan {
             }
             ArgvConfig::Inline(servers) => self.inline.extend(servers.into_iter().map(|mut server| {
                 server.home = home.clone();
-                server.project = project.clone();
+                server.project.clone_from(&project);
                 server
             })),
         }

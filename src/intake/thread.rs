@@ -144,3 +144,95 @@ fn next(shared: &Shared, done: &Arc<Wanted>, pause: Duration) -> Option<Arc<Want
         };
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::fs;
+    use std::os::unix::ffi::OsStrExt as _;
+
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::catalog::Catalog;
+    use crate::model::host::Os;
+
+    /// Waits until the thread has said something that fits.
+    fn wait(shared: &Shared, what: &str, mut fits: impl FnMut(&State) -> bool) {
+        let time = Duration::from_secs(10);
+        let waited = shared
+            .changed
+            .wait_timeout_while(shared.lock(), time, |state| !fits(state));
+        assert!(!waited.unwrap().1.timed_out(), "waited in vain until {what}");
+    }
+
+    fn spawn(home: &TempDir) -> (IntakeThread, Wanted) {
+        let intake = Intake::new(Arc::new(Catalog::builtin().unwrap()), Os::Linux);
+        let path = home.path().as_os_str().as_bytes().into();
+        let wanted = Wanted {
+            homes: BTreeSet::from([(1000, path)]),
+            ..Wanted::default()
+        };
+        (
+            IntakeThread::spawn_every(intake, Duration::from_millis(5)),
+            wanted,
+        )
+    }
+
+    fn write(home: &TempDir, command: &str) {
+        fs::create_dir_all(home.path().join(".cursor")).unwrap();
+        let text = format!("{{\"mcpServers\": {{\"s\": {{\"command\": \"{command}\"}}}}}}");
+        fs::write(home.path().join(".cursor/mcp.json"), text).unwrap();
+    }
+
+    #[test]
+    fn it_reads_what_is_wanted_and_what_changes() {
+        let home = TempDir::new().unwrap();
+        write(&home, "first");
+        let (thread, wanted) = spawn(&home);
+        assert_eq!(*thread.latest(), Configured::default());
+        thread.want(wanted);
+        let has = |state: &State, command: &str| {
+            state
+                .latest
+                .servers
+                .iter()
+                .any(|server| server.command == command)
+        };
+        wait(&thread.shared, "it is read", |state| has(state, "first"));
+        assert!(Arc::ptr_eq(&thread.latest(), &thread.latest()));
+        write(&home, "second");
+        wait(&thread.shared, "the change is read", |state| has(state, "second"));
+        thread.want(Wanted::default());
+        wait(&thread.shared, "nothing is wanted", |state| {
+            state.latest.servers.is_empty()
+        });
+    }
+
+    #[test]
+    fn it_ends_when_it_is_dropped() {
+        let home = TempDir::new().unwrap();
+        let (thread, wanted) = spawn(&home);
+        let shared = Arc::downgrade(&thread.shared);
+        thread.want(wanted);
+        drop(thread);
+        let begun = Instant::now();
+        while shared.strong_count() > 0 {
+            assert!(begun.elapsed() < Duration::from_secs(10), "the thread goes on");
+            std::thread::park_timeout(Duration::from_millis(2));
+        }
+    }
+
+    #[test]
+    fn a_thread_that_fails_is_said() {
+        let shared = Arc::new(Shared::default());
+        let end = End(Arc::clone(&shared));
+        let failed = std::thread::spawn(move || {
+            let _end = end;
+            // Without the message of the panic hook.
+            std::panic::resume_unwind(Box::new("a failure"));
+        });
+        assert!(failed.join().is_err());
+        assert_eq!(shared.lock().latest.problems.len(), 1);
+    }
+}
