@@ -8,7 +8,10 @@ use super::safe::Safe;
 /// `max_chars` characters, the last of them `…` where it was cut. Does no work for what is cut off, so
 /// an argument of megabytes costs nothing; what is cut off does not decide on quotes either.
 pub fn line(argv: &[impl AsRef<[u8]>], max_chars: usize) -> Safe {
-    Safe::from_bytes_limited(&quoted(argv, max_chars.saturating_add(1).saturating_mul(4)), max_chars)
+    Safe::from_bytes_limited(
+        &quoted(argv, max_chars.saturating_add(1).saturating_mul(4)),
+        max_chars,
+    )
 }
 
 /// Quotes until at least `enough` bytes are there. Elements longer than that are cut before
@@ -56,10 +59,7 @@ mod tests {
     #[test]
     fn the_limit_cuts_with_a_mark() {
         assert_eq!(line(&["node", "server.js"], 8).as_str(), "node se…");
-        assert_eq!(
-            line(&["node", "server.js"], 14).as_str(),
-            "node server.js"
-        );
+        assert_eq!(line(&["node", "server.js"], 14).as_str(), "node server.js");
         let huge = "a".repeat(2 << 20);
         assert_eq!(line(&["x", &huge], 10).as_str(), "x aaaaaaa…");
     }
