@@ -4,7 +4,11 @@ use super::App;
 use super::command::Availability;
 
 fn when(holds: bool, reason: &'static str) -> Availability {
-    if holds { Availability::Yes } else { Availability::No(reason) }
+    if holds {
+        Availability::Yes
+    } else {
+        Availability::No(reason)
+    }
 }
 
 /// Always.

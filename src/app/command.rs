@@ -153,7 +153,11 @@ pub struct CommandSpec {
 impl CommandSpec {
     /// Returns the keys as the help writes them.
     pub fn keys_label(&self) -> String {
-        self.keys.iter().map(|key| key.label()).collect::<Vec<_>>().join(" ")
+        self.keys
+            .iter()
+            .map(|key| key.label())
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 }
 
@@ -197,39 +201,95 @@ const fn entry(
     section: Section,
     doc: &'static str,
 ) -> CommandSpec {
-    CommandSpec { command, name, doc, keys, section, footer: None, available: available::always }
+    CommandSpec {
+        command,
+        name,
+        doc,
+        keys,
+        section,
+        footer: None,
+        available: available::always,
+    }
 }
 
-const fn with(spec: CommandSpec, footer: Option<&'static str>, available: fn(&App) -> Availability) -> CommandSpec {
-    CommandSpec { footer, available, ..spec }
+const fn with(
+    spec: CommandSpec,
+    footer: Option<&'static str>,
+    available: fn(&App) -> Availability,
+) -> CommandSpec {
+    CommandSpec {
+        footer,
+        available,
+        ..spec
+    }
 }
 
 use Section::{Move, Panes, Program, Tree};
 
 static COMMANDS: [CommandSpec; 41] = [
     with(
-        entry(Command::Up, "up", &[Key::Up, Key::Char('k')], Move, "move up; scroll the focused pane"),
+        entry(
+            Command::Up,
+            "up",
+            &[Key::Up, Key::Char('k')],
+            Move,
+            "move up; scroll the focused pane",
+        ),
         None,
         available::rows,
     ),
     with(
-        entry(Command::Down, "down", &[Key::Down, Key::Char('j')], Move, "move down; scroll the focused pane"),
-        None,
-        available::rows,
-    ),
-    with(entry(Command::PageUp, "page-up", &[Key::PageUp], Move, "move up by a screen"), None, available::rows),
-    with(
-        entry(Command::PageDown, "page-down", &[Key::PageDown], Move, "move down by a screen"),
-        None,
-        available::rows,
-    ),
-    with(
-        entry(Command::First, "first", &[Key::Home, Key::Char('g')], Move, "move to the first row"),
+        entry(
+            Command::Down,
+            "down",
+            &[Key::Down, Key::Char('j')],
+            Move,
+            "move down; scroll the focused pane",
+        ),
         None,
         available::rows,
     ),
     with(
-        entry(Command::Last, "last", &[Key::End, Key::Char('G')], Move, "move to the last row"),
+        entry(
+            Command::PageUp,
+            "page-up",
+            &[Key::PageUp],
+            Move,
+            "move up by a screen",
+        ),
+        None,
+        available::rows,
+    ),
+    with(
+        entry(
+            Command::PageDown,
+            "page-down",
+            &[Key::PageDown],
+            Move,
+            "move down by a screen",
+        ),
+        None,
+        available::rows,
+    ),
+    with(
+        entry(
+            Command::First,
+            "first",
+            &[Key::Home, Key::Char('g')],
+            Move,
+            "move to the first row",
+        ),
+        None,
+        available::rows,
+    ),
+    with(
+        entry(
+            Command::Last,
+            "last",
+            &[Key::End, Key::Char('G')],
+            Move,
+            "move to the last row",
+        ),
         None,
         available::rows,
     ),
@@ -256,12 +316,24 @@ static COMMANDS: [CommandSpec; 41] = [
         available::rows,
     ),
     with(
-        entry(Command::FoldAll, "fold-all", &[Key::Char('*')], Move, "unfold everything; again: fold everything"),
+        entry(
+            Command::FoldAll,
+            "fold-all",
+            &[Key::Char('*')],
+            Move,
+            "unfold everything; again: fold everything",
+        ),
         None,
         available::rows,
     ),
     with(
-        entry(Command::NextTrouble, "next-problem", &[Key::Char(']')], Move, "move to the next row in trouble"),
+        entry(
+            Command::NextTrouble,
+            "next-problem",
+            &[Key::Char(']')],
+            Move,
+            "move to the next row in trouble",
+        ),
         Some("next problem"),
         available::trouble,
     ),
@@ -288,17 +360,35 @@ static COMMANDS: [CommandSpec; 41] = [
         available::world,
     ),
     with(
-        entry(Command::Search, "search", &[Key::F(3)], Tree, "search while typing, without hiding anything"),
+        entry(
+            Command::Search,
+            "search",
+            &[Key::F(3)],
+            Tree,
+            "search while typing, without hiding anything",
+        ),
         None,
         available::world,
     ),
     with(
-        entry(Command::NextMatch, "next-match", &[Key::Char('n')], Tree, "move to the next match of the search"),
+        entry(
+            Command::NextMatch,
+            "next-match",
+            &[Key::Char('n')],
+            Tree,
+            "move to the next match of the search",
+        ),
         None,
         available::searched,
     ),
     with(
-        entry(Command::PreviousMatch, "previous-match", &[Key::Char('N')], Tree, "move to the previous match"),
+        entry(
+            Command::PreviousMatch,
+            "previous-match",
+            &[Key::Char('N')],
+            Tree,
+            "move to the previous match",
+        ),
         None,
         available::searched,
     ),
@@ -317,11 +407,23 @@ static COMMANDS: [CommandSpec; 41] = [
         "all processes of the machine, or MCP servers only",
     ),
     with(
-        entry(Command::UserFilter, "user", &[Key::Char('u')], Tree, "one user's rows: the next user, then all"),
+        entry(
+            Command::UserFilter,
+            "user",
+            &[Key::Char('u')],
+            Tree,
+            "one user's rows: the next user, then all",
+        ),
         None,
         available::world,
     ),
-    entry(Command::SortPrevious, "sort-previous", &[Key::Char('<')], Tree, "sort by the column before"),
+    entry(
+        Command::SortPrevious,
+        "sort-previous",
+        &[Key::Char('<')],
+        Tree,
+        "sort by the column before",
+    ),
     entry(
         Command::SortNext,
         "sort-next",
@@ -329,14 +431,32 @@ static COMMANDS: [CommandSpec; 41] = [
         Tree,
         "sort by the next column; first: trouble, then start",
     ),
-    entry(Command::Invert, "invert", &[Key::Char('I')], Tree, "invert the order"),
+    entry(
+        Command::Invert,
+        "invert",
+        &[Key::Char('I')],
+        Tree,
+        "invert the order",
+    ),
     with(
-        entry(Command::Follow, "follow", &[Key::Char('F')], Tree, "keep the selected row in the middle"),
+        entry(
+            Command::Follow,
+            "follow",
+            &[Key::Char('F')],
+            Tree,
+            "keep the selected row in the middle",
+        ),
         None,
         available::selected,
     ),
     with(
-        entry(Command::Counts, "count", &[Key::Char('c')], Tree, "count by client and server, with generations"),
+        entry(
+            Command::Counts,
+            "count",
+            &[Key::Char('c')],
+            Tree,
+            "count by client and server, with generations",
+        ),
         None,
         available::world,
     ),
@@ -351,7 +471,13 @@ static COMMANDS: [CommandSpec; 41] = [
         Some("explain"),
         available::selected_process,
     ),
-    entry(Command::PaneEvidence, "evidence", &[Key::Char('1')], Panes, "finding, facts, what it does and can do"),
+    entry(
+        Command::PaneEvidence,
+        "evidence",
+        &[Key::Char('1')],
+        Panes,
+        "finding, facts, what it does and can do",
+    ),
     entry(
         Command::PaneDescriptors,
         "descriptors",
@@ -359,7 +485,13 @@ static COMMANDS: [CommandSpec; 41] = [
         Panes,
         "open descriptors with both ends, the wire first",
     ),
-    entry(Command::PaneSockets, "sockets", &[Key::Char('3')], Panes, "connections: state, peer, last sent, meaning"),
+    entry(
+        Command::PaneSockets,
+        "sockets",
+        &[Key::Char('3')],
+        Panes,
+        "connections: state, peer, last sent, meaning",
+    ),
     entry(
         Command::PaneGroup,
         "group",
@@ -367,11 +499,35 @@ static COMMANDS: [CommandSpec; 41] = [
         Panes,
         "process group and session, and whom a group signal would hit",
     ),
-    entry(Command::PaneElapsed, "elapsed", &[Key::Char('5')], Panes, "time line to scale"),
-    entry(Command::NextPane, "next-pane", &[Key::Tab], Panes, "show the next pane"),
-    entry(Command::PreviousPane, "previous-pane", &[Key::BackTab], Panes, "show the previous pane"),
+    entry(
+        Command::PaneElapsed,
+        "elapsed",
+        &[Key::Char('5')],
+        Panes,
+        "time line to scale",
+    ),
+    entry(
+        Command::NextPane,
+        "next-pane",
+        &[Key::Tab],
+        Panes,
+        "show the next pane",
+    ),
+    entry(
+        Command::PreviousPane,
+        "previous-pane",
+        &[Key::BackTab],
+        Panes,
+        "show the previous pane",
+    ),
     with(
-        entry(Command::HidePane, "hide-pane", &[Key::Char('0')], Panes, "hide the pane"),
+        entry(
+            Command::HidePane,
+            "hide-pane",
+            &[Key::Char('0')],
+            Panes,
+            "hide the pane",
+        ),
         None,
         available::pane_shown,
     ),
@@ -382,25 +538,67 @@ static COMMANDS: [CommandSpec; 41] = [
         Panes,
         "move the keys to the pane; again: give it the whole screen",
     ),
-    entry(Command::Wrap, "wrap", &[Key::Char('w')], Panes, "wrap or cut long lines of the panes"),
+    entry(
+        Command::Wrap,
+        "wrap",
+        &[Key::Char('w')],
+        Panes,
+        "wrap or cut long lines of the panes",
+    ),
     with(
-        entry(Command::Palette, "palette", &[Key::Char(':')], Program, "every command by name"),
+        entry(
+            Command::Palette,
+            "palette",
+            &[Key::Char(':')],
+            Program,
+            "every command by name",
+        ),
         Some("commands"),
         available::always,
     ),
     with(
-        entry(Command::Help, "help", &[Key::Char('?'), Key::F(1)], Program, "keys, columns and words"),
+        entry(
+            Command::Help,
+            "help",
+            &[Key::Char('?'), Key::F(1)],
+            Program,
+            "keys, columns and words",
+        ),
         Some("help"),
         available::always,
     ),
     with(
-        entry(Command::Problems, "problems", &[Key::Char('!')], Program, "what could not be read, and why"),
+        entry(
+            Command::Problems,
+            "problems",
+            &[Key::Char('!')],
+            Program,
+            "what could not be read, and why",
+        ),
         None,
         available::world,
     ),
-    entry(Command::Redraw, "redraw", &[Key::Ctrl('l')], Program, "draw everything anew"),
-    entry(Command::Suspend, "suspend", &[Key::Ctrl('z')], Program, "suspend; fg resumes"),
-    entry(Command::Back, "back", &[Key::Esc], Program, "one step back; never ends the program"),
+    entry(
+        Command::Redraw,
+        "redraw",
+        &[Key::Ctrl('l')],
+        Program,
+        "draw everything anew",
+    ),
+    entry(
+        Command::Suspend,
+        "suspend",
+        &[Key::Ctrl('z')],
+        Program,
+        "suspend; fg resumes",
+    ),
+    entry(
+        Command::Back,
+        "back",
+        &[Key::Esc],
+        Program,
+        "one step back; never ends the program",
+    ),
     with(
         entry(
             Command::Quit,

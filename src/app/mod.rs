@@ -1,60 +1,328 @@
 //! State of the screen and what a key does to it: pure, no I/O.
 
+mod available;
+pub mod command;
+mod dispatch;
 pub mod effect;
 pub mod event;
+pub mod filter;
 pub mod key;
+pub mod layout;
+pub mod nav;
 pub mod options;
+pub mod panes;
+pub mod popup;
+pub mod prompt;
+#[cfg(test)]
+pub(crate) mod testkit;
+#[cfg(test)]
+mod tests;
+mod typing;
 
 use std::sync::Arc;
 
+use crate::model::identity::ProcessKey;
 use crate::model::time::UnixMillis;
 use crate::model::world::World;
+use crate::table::tree::Scope;
+use crate::table::{Breadth, Index, Query, Shown, Sort, cells};
 
 pub use effect::{Demand, Effect};
 pub use event::Event;
 pub use key::Key;
 pub use options::{Colour, Explainer, Options};
 
+use filter::{Filter, Search};
+use layout::Layout;
+use nav::{Change, Nav};
+use panes::Panes;
+use popup::Popup;
+use prompt::Prompt;
+
 /// State of the screen.
 #[derive(Debug)]
 pub struct App {
     options: Options,
-    world: Option<Arc<World>>,
+    feed: Feed,
     now: UnixMillis,
     size: (u16, u16),
+    nav: Nav,
+    filter: Filter,
+    search: Search,
+    prompt: Option<Prompt>,
+    panes: Panes,
+    popup: Option<Popup>,
+    status: Option<String>,
+    demanded: Option<ProcessKey>,
+}
+
+/// What the collector has delivered.
+#[derive(Debug)]
+struct Feed {
+    world: Option<Arc<World>>,
+    index: Index,
+    /// When the first sample of this run was taken: nothing is known of the time before.
+    since: Option<UnixMillis>,
+    /// Why there is no newer sample.
+    problem: Option<String>,
+    pace: Pace,
+}
+
+/// The collector's pace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pace {
+    /// Milliseconds between two samples.
+    pub refresh_ms: u64,
+    /// Why it is not the pace that was asked for.
+    pub because: Option<String>,
 }
 
 impl App {
     /// Returns the state before the first sample.
     pub fn new(options: Options) -> Self {
+        let feed = Feed {
+            world: None,
+            index: Index::empty(Arc::clone(&options.redactor)),
+            since: None,
+            problem: None,
+            pace: Pace {
+                refresh_ms: options.refresh_ms,
+                because: None,
+            },
+        };
         Self {
             options,
-            world: None,
+            feed,
             now: UnixMillis(0),
             size: (80, 24),
+            nav: Nav::default(),
+            filter: Filter::default(),
+            search: Search::default(),
+            prompt: None,
+            panes: Panes::default(),
+            popup: None,
+            status: None,
+            demanded: None,
         }
-    }
-
-    /// Returns the world that is shown.
-    pub fn world(&self) -> Option<&World> {
-        self.world.as_deref()
     }
 
     /// Returns the options.
     pub fn options(&self) -> &Options {
         &self.options
     }
+
+    /// Returns the world that is shown.
+    pub fn world(&self) -> Option<&World> {
+        self.feed.world.as_deref()
+    }
+
+    /// Returns the world that is shown with its index.
+    pub fn shown(&self) -> Option<Shown<'_>> {
+        Some(Shown {
+            world: self.feed.world.as_deref()?,
+            index: &self.feed.index,
+        })
+    }
+
+    /// Returns when the first sample of this run was taken.
+    pub fn since(&self) -> Option<UnixMillis> {
+        self.feed.since
+    }
+
+    /// Returns why there is no newer sample.
+    pub fn problem(&self) -> Option<&str> {
+        self.feed.problem.as_deref()
+    }
+
+    /// Returns the collector's pace.
+    pub fn pace(&self) -> &Pace {
+        &self.feed.pace
+    }
+
+    /// Returns the wall clock.
+    pub fn now(&self) -> UnixMillis {
+        self.now
+    }
+
+    /// Returns columns and lines of the terminal.
+    pub fn size(&self) -> (u16, u16) {
+        self.size
+    }
+
+    /// Returns the tree.
+    pub fn nav(&self) -> &Nav {
+        &self.nav
+    }
+
+    /// Returns the filter.
+    pub fn filter(&self) -> &Filter {
+        &self.filter
+    }
+
+    /// Returns the search.
+    pub fn search(&self) -> &Search {
+        &self.search
+    }
+
+    /// Returns the prompt that is open.
+    pub fn prompt(&self) -> Option<&Prompt> {
+        self.prompt.as_ref()
+    }
+
+    /// Returns the panes.
+    pub fn panes(&self) -> &Panes {
+        &self.panes
+    }
+
+    /// Returns the popup that is open.
+    pub fn popup(&self) -> Option<&Popup> {
+        self.popup.as_ref()
+    }
+
+    /// Returns the answer to the last key, or what the last sample took away.
+    pub fn status(&self) -> Option<&str> {
+        self.status.as_deref()
+    }
+
+    /// Returns the process that the selected row stands for.
+    pub fn selected_process(&self) -> Option<ProcessKey> {
+        cells::process_of(self.shown()?, self.nav.node()?)
+    }
+
+    /// Returns whether the tree is shown other than usual: filtered, sorted, widened.
+    pub fn has_mode(&self) -> bool {
+        let plan = self.nav.plan();
+        !self.filter.text().is_empty()
+            || self.search.is_set()
+            || plan.user.is_some()
+            || plan.sort != Sort::default()
+            || plan.scope != Scope::default()
+            || plan.breadth != Breadth::default()
+            || self.nav.follows()
+            || self.feed.problem.is_some()
+    }
+
+    /// Returns how the lines of the screen are shared out.
+    pub fn layout(&self) -> Layout {
+        Layout::new(self.size.1, &self.panes, self.has_mode())
+    }
+
+    fn say(&mut self, text: String) {
+        self.status = Some(text);
+    }
+
+    fn label(&self) -> String {
+        match (self.shown(), self.nav.node()) {
+            (Some(shown), Some(node)) => cells::label(shown, node).into_string(),
+            _ => String::new(),
+        }
+    }
+
+    /// Lends the tree for changing, with what it is built from.
+    fn parts(&mut self) -> Option<(&mut Nav, Shown<'_>, &Query, &Search)> {
+        let shown = Shown {
+            world: self.feed.world.as_deref()?,
+            index: &self.feed.index,
+        };
+        Some((&mut self.nav, shown, self.filter.query(), &self.search))
+    }
+
+    fn remember(&mut self) {
+        if let Some((nav, shown, ..)) = self.parts() {
+            nav.remember(shown);
+        }
+    }
+
+    /// Lays out the rows anew.
+    fn settle(&mut self, change: Change) {
+        let Some((nav, shown, query, _)) = self.parts() else {
+            return;
+        };
+        if let Some(said) = nav.settle(shown, query, change) {
+            self.say(said);
+        }
+    }
+
+    /// Builds the tree and lays out the rows anew.
+    fn rebuild(&mut self, change: Change) {
+        let Some((nav, shown, ..)) = self.parts() else {
+            return;
+        };
+        nav.rebuild(shown);
+        self.settle(change);
+    }
+
+    fn take(&mut self, world: Arc<World>) {
+        self.feed.since.get_or_insert(world.sample.taken_at);
+        self.feed.index.renew(&world);
+        self.now = self.now.max(world.sample.taken_at);
+        self.feed.world = Some(world);
+        self.feed.problem = None;
+        self.rebuild(Change::World);
+    }
+
+    fn key(&mut self, key: Key) -> Vec<Effect> {
+        self.status = None;
+        match key {
+            Key::Ctrl('c') => return vec![Effect::Quit],
+            Key::Ctrl('l') => return vec![Effect::Redraw],
+            Key::Ctrl('z') => return vec![Effect::Suspend],
+            _ => {}
+        }
+        if let Some(popup) = self.popup.take() {
+            popup::key(self, popup, key)
+        } else if let Some(prompt) = self.prompt.take() {
+            typing::key(self, prompt, key)
+        } else {
+            dispatch::key(self, key)
+        }
+    }
+
+    fn paste(&mut self, text: &str) {
+        if let Some(popup) = &mut self.popup {
+            popup::paste(popup, text);
+        } else if let Some(prompt) = self.prompt.take() {
+            typing::paste(self, prompt, text);
+        } else {
+            self.say("pasted text is no command; / filters".to_owned());
+        }
+    }
 }
 
 /// Changes the state by one event; answers with what the runtime has to do.
 pub fn update(app: &mut App, event: Event) -> Vec<Effect> {
-    match event {
-        Event::World(world) => app.world = Some(world),
-        Event::Tick(now) => app.now = now,
-        Event::Resized { width, height } => app.size = (width, height),
-        Event::Key(Key::Char('q')) => return vec![Effect::Quit],
-        Event::Resumed => return vec![Effect::Redraw],
-        Event::Key(_) | Event::Paste(_) | Event::Problem(_) | Event::Pace { .. } => {}
+    let mut effects = match event {
+        Event::Key(key) => app.key(key),
+        Event::Paste(text) => {
+            app.paste(&text);
+            Vec::new()
+        }
+        Event::Resized { width, height } => {
+            app.size = (width, height);
+            Vec::new()
+        }
+        Event::World(world) => {
+            app.take(world);
+            Vec::new()
+        }
+        Event::Problem(why) => {
+            app.feed.problem = Some(why);
+            Vec::new()
+        }
+        Event::Pace { refresh_ms, because } => {
+            app.feed.pace = Pace { refresh_ms, because };
+            Vec::new()
+        }
+        Event::Tick(now) => {
+            app.now = now;
+            Vec::new()
+        }
+        Event::Resumed => vec![Effect::Redraw],
+    };
+    let selected = app.selected_process();
+    if selected != app.demanded {
+        app.demanded = selected;
+        effects.push(Effect::Demand(Demand { selected }));
     }
-    Vec::new()
+    effects
 }

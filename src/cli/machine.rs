@@ -10,14 +10,14 @@ use super::args::{Global, Redact};
 use super::config::Settings;
 use super::output;
 use crate::analysis::Known;
-use crate::catalog::{Catalog, CatalogError};
+use crate::catalog::Catalog;
 use crate::model::identity::Pid;
 use crate::model::world::World;
 use crate::platform;
 use crate::report::{Paper, Secrets};
 use crate::runtime::caps::Surroundings;
 use crate::runtime::collector::Collector;
-use crate::text::redact::{Redactor, RuleError};
+use crate::text::redact::Redactor;
 use crate::text::width::Glyphs;
 
 /// How long a command may take for a finding that needs two samples.
@@ -32,26 +32,16 @@ pub(super) struct Machine {
     ascii: bool,
 }
 
-/// Rules of every kind are told of in the same way.
-fn as_catalog_error(error: RuleError) -> CatalogError {
-    CatalogError {
-        file: error.file,
-        line: error.line,
-        key: error.key,
-        what: error.what,
-    }
-}
-
 impl Machine {
     /// Returns the machine with the rules and clients of the configuration files added.
-    pub(super) fn new(global: &Global, settings: &Settings) -> Result<Self, CatalogError> {
+    pub(super) fn new(global: &Global, settings: &Settings) -> anyhow::Result<Self> {
         let mut catalog = Catalog::builtin()?;
         for addition in &settings.catalogs {
             catalog = catalog.extended(&addition.file, &addition.text)?;
         }
         Ok(Self {
             catalog: Arc::new(catalog),
-            redactor: Arc::new(Redactor::builtin().map_err(as_catalog_error)?),
+            redactor: Arc::new(Redactor::builtin()?),
             ascii: Surroundings::of_this_process().capabilities(settings.ascii).ascii,
             show_secrets: global.redact == Redact::Off && output::is_terminal(),
         })

@@ -178,7 +178,7 @@ mod tests {
     };
 
     fn redactor() -> Arc<Redactor> {
-        Arc::new(Redactor::off())
+        Arc::new(Redactor::builtin().expect("the built-in rules"))
     }
 
     #[test]

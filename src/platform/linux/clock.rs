@@ -10,7 +10,7 @@ pub(super) fn wall() -> UnixMillis {
     UnixMillis(
         now.tv_sec
             .saturating_mul(1000)
-            .saturating_add(i64::from(now.tv_nsec) / 1_000_000),
+            .saturating_add(now.tv_nsec / 1_000_000),
     )
 }
 

@@ -15,7 +15,7 @@ use super::table::Table;
 use crate::model::descriptor::Target;
 use crate::model::identity::ProcessKey;
 use crate::model::interest::Interest;
-use crate::model::sample::Sample;
+use crate::model::sample::{Sample, Unit};
 use crate::model::socket::{InetSocket, Protocol, Sockets};
 
 /// What is kept between two looks.
@@ -63,13 +63,14 @@ impl Closer {
         }
         self.details.begin(interest);
         let mut system_locks = None;
+        let mut units: Vec<Unit> = Vec::new();
         for key in &closely {
             let Some(process) = sample.processes.get_mut(&key.pid) else {
                 continue;
             };
             let process = Arc::make_mut(process);
             process.pidfd_inode = self.pidfds.inode(*key);
-            self.details.fill(reader, process, table.unmoved(key.pid));
+            units.extend(self.details.fill(reader, process, table.unmoved(key.pid)));
             if process.descriptors.is_denied() {
                 let all = system_locks.get_or_insert_with(|| system_lock_lines(reader));
                 let own = all
@@ -78,6 +79,7 @@ impl Closer {
                 process.locks = own.map(|line| line.clone().lock(None)).collect();
             }
         }
+        sample.units = services(units);
         let wanted = wanted(sample, &closely, interest);
         let unmoved = |pid| table.unmoved(pid);
         let found = self.search.run(
@@ -91,6 +93,25 @@ impl Closer {
         sample.terminal_masters = found.terminal_masters;
         sample.unsearched = found.unsearched;
     }
+}
+
+/// Returns each service once, with its main process where one of its processes is that.
+fn services(mut units: Vec<Unit>) -> Vec<Unit> {
+    let order = |unit: &Unit| {
+        (
+            unit.manager.clone(),
+            unit.name.clone(),
+            std::cmp::Reverse(unit.main_pid),
+        )
+    };
+    units.sort_by_key(order);
+    // Units of several users' managers have the same name: two main processes are two services.
+    units.dedup_by(|later, first| {
+        later.manager == first.manager
+            && later.name == first.name
+            && (later.main_pid.is_none() || later.main_pid == first.main_pid)
+    });
+    units
 }
 
 fn system_lock_lines(reader: &mut Reader) -> Vec<LockLine> {

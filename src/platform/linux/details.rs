@@ -12,10 +12,12 @@ use super::descriptors::{self, Fifos, Open};
 use super::parse::process::{self, CloserStatus};
 use super::parse::stat::{Stat, schedstat};
 use super::reader::{Reader, absent, reading};
+use super::units;
 use crate::model::identity::{Pid, ProcessKey};
 use crate::model::interest::Interest;
 use crate::model::process::{Environment, Process};
 use crate::model::reading::Reading;
+use crate::model::sample::Unit;
 
 /// Every process is read anew once in so many looks, in turns.
 const ROTATION: u64 = 16;
@@ -39,6 +41,8 @@ struct Kept {
     pid_namespace: Reading<u64>,
     net_namespace: Reading<u64>,
     environment: Reading<Environment>,
+    /// The process that a service manager started, by the environment.
+    exec_pid: Option<u32>,
     open: Open,
 }
 
@@ -59,33 +63,44 @@ impl Details {
         self.kept.retain(|_, kept| kept.round == round);
     }
 
-    /// Reads everything about a process. What was read under a pid that is another's by now is dropped.
+    /// Reads everything about a process; returns the service that it belongs to. What was read under a pid that is another's by now is dropped.
     /// `unmoved` is the `schedstat` that proves, where it is the same again, that it has not run.
-    pub(super) fn fill(&mut self, reader: &mut Reader, process: &mut Process, unmoved: Option<[u64; 3]>) {
+    pub(super) fn fill(
+        &mut self,
+        reader: &mut Reader,
+        process: &mut Process,
+        unmoved: Option<[u64; 3]>,
+    ) -> Option<Unit> {
         let key = process.key;
         let before = process.clone();
         fill_changing(reader, process);
-        if !self.recall(reader, process, unmoved) {
-            self.fill_own(reader, process, unmoved);
-        }
+        let exec_pid = match self.recall(reader, process, unmoved).map(|kept| kept.exec_pid) {
+            Some(exec_pid) => exec_pid,
+            None => self.fill_own(reader, process, unmoved),
+        };
         let same = reader.record(key.pid, "stat").map(Stat::parse);
         if !matches!(&same, Ok(Some(stat)) if stat.start == key.start) {
             self.kept.remove(&key);
             *process = before;
             set_gone(process);
+            return None;
         }
+        units::unit(process, exec_pid)
     }
 
-    /// Takes what is kept; returns whether all of it still holds.
-    fn recall(&mut self, reader: &mut Reader, process: &mut Process, unmoved: Option<[u64; 3]>) -> bool {
+    /// Takes what is kept, where all of it still holds.
+    fn recall(
+        &mut self,
+        reader: &mut Reader,
+        process: &mut Process,
+        unmoved: Option<[u64; 3]>,
+    ) -> Option<&Kept> {
         let pid = process.key.pid;
-        let turn = (self.round + u64::from(pid.get())) % ROTATION == 0;
+        let turn = (self.round + u64::from(pid.get())).is_multiple_of(ROTATION);
         let round = self.round;
-        let Some(kept) = self.kept.get_mut(&process.key) else {
-            return false;
-        };
+        let kept = self.kept.get_mut(&process.key)?;
         if turn || Some(kept.unmoved) != unmoved || !descriptors::unchanged(reader, pid, &kept.open) {
-            return false;
+            return None;
         }
         kept.round = round;
         process.schedstat = kept.schedstat.clone();
@@ -93,10 +108,16 @@ impl Details {
         process.net_namespace = kept.net_namespace.clone();
         process.environment = kept.environment.clone();
         process.descriptors = Reading::Value(kept.open.descriptors.clone());
-        true
+        Some(kept)
     }
 
-    fn fill_own(&mut self, reader: &mut Reader, process: &mut Process, unmoved: Option<[u64; 3]>) {
+    /// Reads what only the process can change, and keeps it. Returns the process that a service manager started.
+    fn fill_own(
+        &mut self,
+        reader: &mut Reader,
+        process: &mut Process,
+        unmoved: Option<[u64; 3]>,
+    ) -> Option<u32> {
         let pid = process.key.pid;
         self.kept.remove(&process.key);
         process.schedstat = match reader.record(pid, "schedstat").map(schedstat) {
@@ -109,15 +130,17 @@ impl Details {
         if !process.kernel_thread {
             fill_argv(reader, process);
         }
-        let environment = reader
-            .whole(pid, "environ")
-            .map(|text| process::environment(text, &self.identifiers));
+        let mut exec_pid = None;
+        let environment = reader.whole(pid, "environ").map(|text| {
+            exec_pid = process::number_in_environment(text, units::EXEC_PID);
+            process::environment(text, &self.identifiers)
+        });
         process.environment = reading(environment, pid, "environ");
         let open = match descriptors::read(reader, &mut self.fifos, pid) {
             Ok(open) => open,
             Err(errno) => {
                 process.descriptors = absent(errno, pid, "fd");
-                return;
+                return exec_pid;
             }
         };
         process.descriptors = Reading::Value(open.descriptors.clone());
@@ -130,10 +153,12 @@ impl Details {
                 pid_namespace: process.pid_namespace.clone(),
                 net_namespace: process.net_namespace.clone(),
                 environment: process.environment.clone(),
+                exec_pid,
                 open,
             };
             self.kept.insert(process.key, kept);
         }
+        exec_pid
     }
 }
 

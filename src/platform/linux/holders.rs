@@ -119,7 +119,7 @@ impl Search {
     }
 
     fn process(&mut self, look: &mut Look<'_>, key: ProcessKey, unmoved: Option<[u64; 3]>) {
-        let turn = (self.round + u64::from(key.pid.get())) % ROTATION == 0;
+        let turn = (self.round + u64::from(key.pid.get())).is_multiple_of(ROTATION);
         let current = |scan: &Scan| !turn && scan.unmoved.is_some() && scan.unmoved == unmoved;
         if !self.scans.get(&key).is_some_and(current) {
             let links = links(look.reader, key.pid, &mut self.numbers);

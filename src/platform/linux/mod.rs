@@ -7,6 +7,7 @@ mod details;
 mod entry;
 mod holders;
 mod host;
+mod managers;
 mod netlink;
 mod parse;
 mod pidfd;
@@ -23,9 +24,9 @@ use rustix::process::{Resource, getrlimit};
 use self::closer::Closer;
 use self::entry::Units;
 use self::host::Machine;
+use self::managers::ServiceManagers;
 use self::reader::Reader;
 use self::table::{Table, Unseen};
-use self::units::ServiceManagers;
 use self::users::Users;
 use super::{Source, SourceError};
 use crate::model::host::{Observer, Visibility};
@@ -213,7 +214,7 @@ impl LinuxSource {
                 what: format!("{root}/PID/stat"),
                 kind: Absence::Failed,
                 detail: format!(
-                    "{} processes could not be read or understood and are left out",
+                    "left out, since their line could not be read or understood: {}",
                     unseen.failed
                 ),
             });

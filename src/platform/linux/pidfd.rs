@@ -45,10 +45,10 @@ impl Pidfds {
             if kept.len() >= MOST_KEPT {
                 break;
             }
-            if !kept.contains_key(key) {
-                if let Some(opened) = open(reader, *key) {
-                    kept.insert(*key, opened);
-                }
+            if !kept.contains_key(key)
+                && let Some(opened) = open(reader, *key)
+            {
+                kept.insert(*key, opened);
             }
         }
     }
@@ -75,7 +75,7 @@ fn open(reader: &mut Reader, key: ProcessKey) -> Option<Kept> {
     if stat.start != key.start || *ended(&[&file]).first()? {
         return None;
     }
-    let on_pidfs = rustix::fs::fstatfs(&file).is_ok_and(|found| i64::from(found.f_type) == PIDFS);
+    let on_pidfs = rustix::fs::fstatfs(&file).is_ok_and(|found| found.f_type == PIDFS);
     let inode = on_pidfs
         .then(|| rustix::fs::fstat(&file).ok().map(|stat| stat.st_ino))
         .flatten();

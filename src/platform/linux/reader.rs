@@ -192,10 +192,9 @@ fn numbers(
             Err(Errno::INTR) => continue,
             outcome => outcome?,
         };
-        if let Some(number) = super::parse::decimal(entry.file_name().to_bytes()) {
-            if let Ok(number) = u32::try_from(number) {
-                each(number);
-            }
+        let number = super::parse::decimal(entry.file_name().to_bytes());
+        if let Some(number) = number.and_then(|number| u32::try_from(number).ok()) {
+            each(number);
         }
     }
     Ok(())

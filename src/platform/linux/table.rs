@@ -126,7 +126,7 @@ impl Table {
     }
 
     fn visit(&mut self, pass: &mut Pass<'_>, pid: Pid) {
-        let turn = (self.pass + u64::from(pid.get())) % ROTATION == 0;
+        let turn = (self.pass + u64::from(pid.get())).is_multiple_of(ROTATION);
         let mut visit = None;
         if let Some(entry) = self.entries.get_mut(&pid) {
             match glance(entry, pass.reader, turn) {

@@ -9,7 +9,7 @@ use crate::model::sample;
 use crate::report::worlds::{HOSTILE, bare_instance, full_world, key, pid, process, world};
 
 fn redactor() -> Redactor {
-    Redactor::off()
+    Redactor::builtin().expect("the built-in rules")
 }
 
 fn json(world: &World, selection: &Selection) -> Value {

@@ -2,6 +2,7 @@
 
 mod churn;
 mod descriptors;
+mod fixtures;
 mod observer;
 mod processes;
 mod rights;

@@ -1,4 +1,4 @@
-//! Socket diagnostics, sock_diag(7): one dump of all unix, TCP and UDP sockets of the reader's network
+//! Socket diagnostics, `sock_diag(7)`: one dump of all unix, TCP and UDP sockets of the reader's network
 //! namespace. A dump costs less than asking for one socket.
 
 mod inet;

@@ -1,4 +1,4 @@
-//! Answers of a kernel (Linux 6.18, x86_64) as bytes, whole, cut short and falsified.
+//! Answers of a kernel (Linux 6.18, 64 bits, little-endian) as bytes, whole, cut short and falsified.
 
 use proptest::prelude::*;
 
@@ -90,32 +90,32 @@ fn unix_sockets(parts: &[&str]) -> std::collections::BTreeMap<u64, crate::model:
 #[test]
 fn both_ends_of_a_pair_name_each_other() {
     let sockets = unix_sockets(&[PAIR, OTHER]);
-    assert_eq!(sockets[&1052741].peer, Some(1052742));
-    assert_eq!(sockets[&1052742].peer, Some(1052741));
-    assert_eq!(sockets[&1052741].kind, UnixKind::Stream);
-    assert_eq!(sockets[&1052741].unread, Some(0));
-    assert_eq!(sockets[&1052741].path, None);
+    assert_eq!(sockets[&1_052_741].peer, Some(1_052_742));
+    assert_eq!(sockets[&1_052_742].peer, Some(1_052_741));
+    assert_eq!(sockets[&1_052_741].kind, UnixKind::Stream);
+    assert_eq!(sockets[&1_052_741].unread, Some(0));
+    assert_eq!(sockets[&1_052_741].path, None);
 }
 
 #[test]
 fn a_closed_end_is_zero_and_a_waiting_one_leads_to_its_listener() {
-    assert_eq!(unix_sockets(&[CLOSED])[&1052743].peer, Some(0));
+    assert_eq!(unix_sockets(&[CLOSED])[&1_052_743].peer, Some(0));
     for order in [[LISTENER, WAITING], [WAITING, LISTENER]] {
         let sockets = unix_sockets(&order);
-        assert_eq!(sockets[&1052746].peer, Some(1052745));
-        assert!(sockets[&1052745].listening);
-        assert_eq!(sockets[&1052745].peer, None);
-        assert_eq!(sockets[&1052745].unread, Some(1));
-        assert_eq!(sockets[&1052745].path, Some(OsBytes::from("@wake-fixture")));
+        assert_eq!(sockets[&1_052_746].peer, Some(1_052_745));
+        assert!(sockets[&1_052_745].listening);
+        assert_eq!(sockets[&1_052_745].peer, None);
+        assert_eq!(sockets[&1_052_745].unread, Some(1));
+        assert_eq!(sockets[&1_052_745].path, Some(OsBytes::from("@wake-fixture")));
     }
     // Alone, it cannot be told from one whose other end was closed.
-    assert_eq!(unix_sockets(&[WAITING])[&1052746].peer, Some(0));
+    assert_eq!(unix_sockets(&[WAITING])[&1_052_746].peer, Some(0));
 }
 
 #[test]
 fn a_connection_has_addresses_and_traffic_and_a_listener_has_neither() {
     let (inode, socket) = inet::parse(&body(TCLIENT), Protocol::Tcp).unwrap().unwrap();
-    assert_eq!(inode, 1052749);
+    assert_eq!(inode, 1_052_749);
     assert_eq!(socket.local, "127.0.0.1:52826".parse().unwrap());
     assert_eq!(socket.remote, Some("127.0.0.1:44179".parse().unwrap()));
     assert_eq!(socket.state, "ESTAB");

@@ -53,6 +53,20 @@ pub(in crate::platform::linux) fn environment(bytes: &[u8], identifiers: &BTreeS
     }
 }
 
+/// Returns the number that a variable of an environment holds, as getenv(3) finds it.
+pub(in crate::platform::linux) fn number_in_environment(bytes: &[u8], name: &str) -> Option<u32> {
+    let value = |element: &'_ [u8]| -> Option<u64> {
+        element
+            .strip_prefix(name.as_bytes())?
+            .strip_prefix(b"=")
+            .and_then(decimal)
+    };
+    bytes
+        .split(|byte| *byte == 0)
+        .find_map(value)
+        .and_then(|number| u32::try_from(number).ok())
+}
+
 /// What of `status` is needed for every process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::platform::linux) struct Status {

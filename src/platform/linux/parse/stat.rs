@@ -1,4 +1,4 @@
-//! `/proc/PID/stat` (proc_pid_stat(5)), `schedstat`, and what ps(1) makes of them.
+//! `/proc/PID/stat` (`proc_pid_stat(5)`), `schedstat`, and what ps(1) makes of them.
 
 use super::{decimal, signed, words};
 use crate::model::identity::{Pid, StartKey};

@@ -106,8 +106,7 @@ fn lock_line(line: &[u8]) -> Option<LockLine> {
 pub(in crate::platform::linux) fn hidepid(mountinfo: &[u8], mount_point: &[u8]) -> Option<String> {
     let line = mountinfo
         .split(|byte| *byte == b'\n')
-        .filter(|line| words(line).nth(4) == Some(mount_point))
-        .next_back()?;
+        .rfind(|line| words(line).nth(4) == Some(mount_point))?;
     let options = words(line).last()?;
     let value = options
         .split(|byte| *byte == b',')

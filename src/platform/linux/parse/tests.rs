@@ -192,52 +192,43 @@ fn the_control_group_is_that_of_version_two_or_of_systemd() {
     assert_eq!(group(b""), None);
 }
 
+fn of(link: &[u8]) -> Target {
+    target(link, &fdinfo(b""))
+}
+
+fn anonymous(name: &str) -> Target {
+    Target::Anonymous {
+        name: name.into(),
+        pid: None,
+    }
+}
+
 #[test]
-fn links_are_told_apart() {
-    let of = |link: &[u8]| target(link, &fdinfo(b""));
-    assert_eq!(of(b"pipe:[77]"), Target::Pipe { inode: 77 });
-    assert_eq!(of(b"socket:[78]"), Target::Socket { inode: 78 });
-    assert_eq!(of(b"/dev/null"), Target::Null);
-    assert_eq!(
-        of(b"/dev/pts/3"),
-        Target::Terminal {
-            path: "/dev/pts/3".into(),
-            hung_up: false
-        }
-    );
-    assert_eq!(
-        of(b"/dev/pts/3 (deleted)"),
-        Target::Terminal {
-            path: "/dev/pts/3".into(),
-            hung_up: true
-        }
-    );
-    assert_eq!(
-        of(b"/dev/ttyS0"),
-        Target::Terminal {
-            path: "/dev/ttyS0".into(),
-            hung_up: false
-        }
-    );
+fn terminals_and_their_masters_are_told_apart() {
+    let terminal = |path: &str, hung_up| Target::Terminal {
+        path: path.into(),
+        hung_up,
+    };
+    assert_eq!(of(b"/dev/pts/3"), terminal("/dev/pts/3", false));
+    assert_eq!(of(b"/dev/pts/3 (deleted)"), terminal("/dev/pts/3", true));
+    assert_eq!(of(b"/dev/ttyS0"), terminal("/dev/ttyS0", false));
     assert_eq!(of(b"/dev/pts/ptmx"), Target::PtyMaster { index: None });
+    let master = fdinfo(b"tty-index:\t5\n");
     assert_eq!(
-        target(b"/dev/ptmx", &fdinfo(b"tty-index:\t5\n")),
+        target(b"/dev/ptmx", &master),
         Target::PtyMaster { index: Some(5) }
     );
-    assert_eq!(
-        of(b"anon_inode:[eventpoll]"),
-        Target::Anonymous {
-            name: "eventpoll".into(),
-            pid: None
-        }
-    );
-    assert_eq!(
-        of(b"anon_inode:inotify"),
-        Target::Anonymous {
-            name: "inotify".into(),
-            pid: None
-        }
-    );
+    assert_eq!(pts_number(b"/dev/pts/17"), Some(17));
+    assert_eq!(pts_number(b"/dev/pts/ptmx"), None);
+}
+
+#[test]
+fn objects_without_a_file_are_told_by_their_name() {
+    assert_eq!(of(b"pipe:[77]"), Target::Pipe { inode: 77 });
+    assert_eq!(of(b"socket:[78]"), Target::Socket { inode: 78 });
+    assert_eq!(of(b"anon_inode:[eventpoll]"), anonymous("eventpoll"));
+    assert_eq!(of(b"anon_inode:inotify"), anonymous("inotify"));
+    assert_eq!(of(b"/memfd:x (deleted)"), anonymous("memfd:x"));
     let held = fdinfo(b"pos:\t0\nflags:\t02000002\nPid:\t512\nNSpid:\t512\n");
     for link in [b"anon_inode:[pidfd]".as_slice(), b"pidfd:[9000]"] {
         assert_eq!(
@@ -248,27 +239,17 @@ fn links_are_told_apart() {
             }
         );
     }
-    assert_eq!(
-        of(b"/memfd:x (deleted)"),
-        Target::Anonymous {
-            name: "memfd:x".into(),
-            pid: None
-        }
-    );
-    assert_eq!(
-        of(b"/tmp/a (deleted)"),
-        Target::File {
-            path: "/tmp/a".into(),
-            deleted: true
-        }
-    );
-    assert_eq!(
-        of(b"/tmp/pipe:[1]"),
-        Target::File {
-            path: "/tmp/pipe:[1]".into(),
-            deleted: false
-        }
-    );
+}
+
+#[test]
+fn files_and_what_is_unknown_keep_their_link() {
+    let file = |path: &str, deleted| Target::File {
+        path: path.into(),
+        deleted,
+    };
+    assert_eq!(of(b"/dev/null"), Target::Null);
+    assert_eq!(of(b"/tmp/a (deleted)"), file("/tmp/a", true));
+    assert_eq!(of(b"/tmp/pipe:[1]"), file("/tmp/pipe:[1]", false));
     assert_eq!(
         of(b"mnt:[4026531841]"),
         Target::Other {
@@ -281,8 +262,6 @@ fn links_are_told_apart() {
             link: "pipe:[77".into()
         }
     );
-    assert_eq!(pts_number(b"/dev/pts/17"), Some(17));
-    assert_eq!(pts_number(b"/dev/pts/ptmx"), None);
 }
 
 #[test]

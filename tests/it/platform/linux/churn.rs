@@ -15,7 +15,7 @@ while :; do
   for i in 1 2 3; do
     ( exec sh -c \"exec sleep 0.0$i\" exec-$i ) &
     sh -c \"sleep 0.1; exec sleep 0.1\" later-$i &
-    ( sh -c \"sleep 0.08 & sleep 0.15\" orphan-$i & )
+    ( sh -c \"sleep 0.9 & sleep 0.4\" orphan-$i & )
   done
   sleep 0.05
 done'''])";

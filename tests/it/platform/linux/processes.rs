@@ -137,7 +137,7 @@ fn a_command_line_of_megabytes_and_an_empty_one_are_whole() {
 }
 
 #[test]
-fn exec_and_a_rewritten_title_are_seen_under_the_same_key() {
+fn exec_is_seen_under_the_same_key() {
     let script = "echo ready; read line; exec sh -c 'echo again; read line' after";
     let mut ward = Ward::script(script, "before");
     let mut source = source();
@@ -155,6 +155,31 @@ fn exec_and_a_rewritten_title_are_seen_under_the_same_key() {
     let process = sample.process(ward.pid()).unwrap();
     assert_eq!(process.args().last(), Some(&OsBytes::from("after")));
     assert!(keys.iter().all(|key| *key == process.key));
+}
+
+#[test]
+fn a_rewritten_title_is_seen_although_nothing_else_changes() {
+    // Writes over its own arguments in place, as setproctitle(3) does where there is room.
+    let script = "import ctypes,sys\nat=int(open('/proc/self/stat').read().rsplit(')',1)[1].split()[45])\n\
+        print('ready',flush=True)\nsys.stdin.readline()\nctypes.memmove(at,b'a title\\0',8)\n\
+        print('again',flush=True)\nsys.stdin.readline()";
+    let mut ward = Ward::start(Command::new("python3").args(["-c", script]));
+    ward.wait_for_line();
+    let mut source = source();
+    for _ in 0..8 {
+        let sample = source.sample().unwrap();
+        assert_ne!(
+            sample.process(ward.pid()).unwrap().args()[0],
+            OsBytes::from("a title")
+        );
+    }
+    ward.0.stdin.as_mut().unwrap().write_all(b"go\n").unwrap();
+    assert_eq!(ward.wait_for_line(), "again");
+    let sample = source.sample().unwrap();
+    assert_eq!(
+        sample.process(ward.pid()).unwrap().args()[0],
+        OsBytes::from("a title")
+    );
 }
 
 #[test]

@@ -1,0 +1,209 @@
+//! Popups: each owns what it shows and takes every key.
+
+use tui_input::Input;
+
+use super::App;
+use super::command::{self, Availability, CommandSpec};
+use super::dispatch;
+use super::effect::Effect;
+use super::key::Key;
+use super::prompt;
+use crate::analysis::Explanation;
+use crate::model::time::UnixMillis;
+
+/// A page of lines that is scrolled to its end, whatever its length.
+const FAR: i64 = 1_000_000;
+
+/// What lies over the screen.
+#[derive(Debug)]
+pub struct Popup {
+    /// What it shows.
+    pub(super) content: Content,
+    /// Lines scrolled so far, up and down summed.
+    pub(super) scrolled: i64,
+}
+
+/// What a popup shows.
+#[derive(Debug)]
+pub enum Content {
+    /// Keys, columns, words.
+    Help,
+    /// Every command by name.
+    Palette(Palette),
+    /// How one process is identified.
+    Explain {
+        /// The row, as it was called.
+        label: String,
+        /// The sample that was explained.
+        at: UnixMillis,
+        /// The explanation.
+        explanation: Explanation,
+    },
+    /// Counts by client and server.
+    Counts,
+    /// What could not be read.
+    Problems,
+}
+
+/// The palette.
+#[derive(Debug, Default)]
+pub struct Palette {
+    input: Input,
+    at: usize,
+}
+
+impl Palette {
+    /// Returns what was typed.
+    pub fn text(&self) -> &str {
+        self.input.value()
+    }
+
+    /// Returns the cursor's place, in characters.
+    pub fn cursor(&self) -> usize {
+        self.input.cursor()
+    }
+
+    /// Returns the place of the chosen command among those that match.
+    pub fn at(&self) -> usize {
+        self.at
+    }
+
+    /// Returns the commands whose names hold the typed letters in that order, best first.
+    pub fn matches(&self, app: &App) -> Vec<(&'static CommandSpec, Availability)> {
+        let mut found: Vec<(usize, usize, &'static CommandSpec)> = command::commands()
+            .iter()
+            .enumerate()
+            .filter_map(|(at, spec)| Some((spread(spec.name, self.text())?, at, spec)))
+            .collect();
+        found.sort_by_key(|(spread, at, _)| (*spread, *at));
+        found
+            .into_iter()
+            .map(|(_, _, spec)| (spec, (spec.available)(app)))
+            .filter(|(_, available)| *available != Availability::Hidden)
+            .collect()
+    }
+}
+
+/// Returns how far the letters of `typed` are spread over `name`, in order; `None` where they do
+/// not occur in that order. Less is a better match.
+fn spread(name: &str, typed: &str) -> Option<usize> {
+    let mut letters = typed
+        .chars()
+        .filter(|c| !c.is_whitespace())
+        .map(|c| c.to_ascii_lowercase())
+        .peekable();
+    let mut first = None;
+    let mut last = 0;
+    for (at, c) in name.char_indices() {
+        if letters.peek() == Some(&c) {
+            letters.next();
+            first.get_or_insert(at);
+            last = at;
+        }
+    }
+    let first = first.unwrap_or(0);
+    letters.peek().is_none().then_some((last - first) * 100 + first)
+}
+
+impl Popup {
+    /// Returns a popup at its beginning.
+    pub(super) fn new(content: Content) -> Self {
+        Self { content, scrolled: 0 }
+    }
+
+    /// Returns what it shows.
+    pub fn content(&self) -> &Content {
+        &self.content
+    }
+
+    /// Returns the sum of all lines scrolled so far.
+    pub fn scrolled(&self) -> i64 {
+        self.scrolled
+    }
+}
+
+/// Gives a key to the popup.
+pub(super) fn key(app: &mut App, mut popup: Popup, key: Key) -> Vec<Effect> {
+    if let Content::Palette(palette) = &mut popup.content {
+        return match palette_key(app, palette, key) {
+            Some(effects) => effects,
+            None => {
+                app.popup = Some(popup);
+                Vec::new()
+            }
+        };
+    }
+    let page = i64::from(app.size.1.saturating_sub(6).max(1));
+    let lines = match key {
+        Key::Up | Key::Char('k') => -1,
+        Key::Down | Key::Char('j') => 1,
+        Key::PageUp => -page,
+        Key::PageDown | Key::Char(' ') => page,
+        Key::Home | Key::Char('g') => -FAR,
+        Key::End | Key::Char('G') => FAR,
+        Key::Esc | Key::Enter | Key::Char('q') => return Vec::new(),
+        _ if command::of_key(key).is_some_and(|spec| opens(spec.command, &popup.content)) => {
+            return Vec::new();
+        }
+        _ => 0,
+    };
+    popup.scrolled = popup.scrolled.saturating_add(lines);
+    app.popup = Some(popup);
+    Vec::new()
+}
+
+/// The key that opened a popup closes it.
+fn opens(command: command::Command, content: &Content) -> bool {
+    use command::Command;
+    matches!(
+        (command, content),
+        (Command::Help, Content::Help)
+            | (Command::Explain, Content::Explain { .. })
+            | (Command::Counts, Content::Counts)
+            | (Command::Problems, Content::Problems)
+    )
+}
+
+/// Answers `None` while the palette stays open.
+fn palette_key(app: &mut App, palette: &mut Palette, key: Key) -> Option<Vec<Effect>> {
+    let found = palette.matches(app);
+    let last = found.len().saturating_sub(1);
+    match key {
+        Key::Esc => return Some(Vec::new()),
+        Key::Up | Key::BackTab => palette.at = palette.at.saturating_sub(1),
+        Key::Down | Key::Tab => palette.at = (palette.at + 1).min(last),
+        Key::PageUp => palette.at = palette.at.saturating_sub(10),
+        Key::PageDown => palette.at = (palette.at + 10).min(last),
+        Key::Enter => {
+            let (spec, _) = found.get(palette.at)?;
+            return Some(dispatch::ask(app, spec));
+        }
+        _ => {
+            if prompt::edit(&mut palette.input, key) == Some(true) {
+                palette.at = 0;
+            }
+        }
+    }
+    None
+}
+
+/// Types pasted text into the palette.
+pub(super) fn paste(popup: &mut Popup, text: &str) {
+    if let Content::Palette(palette) = &mut popup.content {
+        prompt::paste(&mut palette.input, text);
+        palette.at = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::spread;
+
+    #[test]
+    fn letters_match_in_their_order_and_the_closest_is_best() {
+        assert_eq!(spread("next-problem", "xt"), Some(102));
+        assert_eq!(spread("next-problem", "tx"), None);
+        assert_eq!(spread("help", ""), Some(0));
+        assert!(spread("next-pane", "np") < spread("next-problem", "nb"));
+    }
+}

@@ -1,0 +1,146 @@
+//! The last two lines: what the procedure wants next, a message or a prompt; and the keys that do
+//! something here and now.
+
+use super::paint::{Drawn, lit, say};
+use super::theme::{Theme, Tone};
+use crate::app::App;
+use crate::app::command::{self, Availability};
+use crate::app::panes::Focus;
+use crate::app::popup::Content;
+use crate::model::finding::Finding;
+use crate::model::instance::Instance;
+use crate::text::Safe;
+use crate::text::width::{columns, truncate};
+
+/// The step line: a prompt, else a message, else the next step.
+pub(super) fn step(app: &App, width: usize, theme: Theme) -> (Drawn, Option<usize>) {
+    if let Some(prompt) = app.prompt() {
+        return typed(prompt.label(), prompt.text(), prompt.cursor(), width, theme);
+    }
+    let (text, tone) = match app.status() {
+        Some(status) => (say(status, Tone::Strong), Tone::Strong),
+        None => (next_step(app), Tone::Plain),
+    };
+    let text = theme.text(&text.text);
+    let mut line = Drawn::one(" ".to_owned(), tone);
+    line.push(
+        truncate(&text, width.saturating_sub(1), theme.glyphs()).into_owned(),
+        tone,
+    );
+    (line, None)
+}
+
+/// Lays out a line that is being typed, with the column of its cursor: its end stays in sight.
+pub(super) fn typed(
+    label: &'static str,
+    text: &str,
+    cursor: usize,
+    width: usize,
+    theme: Theme,
+) -> (Drawn, Option<usize>) {
+    let before: String = text.chars().take(cursor).collect();
+    let after: String = text.chars().skip(cursor).collect();
+    let before = theme.text(&Safe::from_text(&before)).into_owned();
+    let after = theme.text(&Safe::from_text(&after)).into_owned();
+    let room = width.saturating_sub(columns(label) + 3);
+    let mut shown = before.as_str();
+    while columns(shown) > room {
+        let first = shown.chars().next().map_or(shown.len(), char::len_utf8);
+        shown = &shown[first..];
+    }
+    let mut line = Drawn::one(format!(" {label}"), Tone::Key);
+    line.push(format!("{shown}{after}"), Tone::Plain);
+    (line, Some(1 + columns(label) + columns(shown)))
+}
+
+fn next_step(app: &App) -> super::paint::Piece {
+    let Some((shown, node)) = app.shown().zip(app.nav().node()) else {
+        return lit("", Tone::Plain);
+    };
+    match node.instance.and_then(|id| shown.instance(id)) {
+        Some(instance) => say(&of_instance(instance), Tone::Plain),
+        None if node.figures.trouble() > 0 => say(
+            &format!("next: {} in trouble below; ] goes there", node.figures.trouble()),
+            Tone::Plain,
+        ),
+        None => lit("", Tone::Plain),
+    }
+}
+
+/// Identify, prove, revoke, verify, then end: in that order, and by somebody else's hand so far.
+fn of_instance(instance: &Instance) -> String {
+    let letters: Vec<&str> = instance
+        .reach
+        .iter()
+        .flatten()
+        .map(|lead| lead.letter.as_str())
+        .collect();
+    match instance.finding {
+        Finding::Attached | Finding::Network if !instance.older_twin => String::new(),
+        Finding::Unknown => "next: read what is not known (1) with the rights that it needs".to_owned(),
+        _ if instance.reach.is_none() => {
+            "next: wait for the closer look, then read what it reaches (1)".to_owned()
+        }
+        _ if letters.is_empty() => {
+            "next: no visible lead: check 1 to 4, then end it; it is housekeeping".to_owned()
+        }
+        _ => format!(
+            "next: revoke {}, verify each denial, then TERM and look again",
+            letters.join(" ")
+        ),
+    }
+}
+
+/// The keys that do something here and now.
+pub(super) fn keys(app: &App, width: usize) -> Drawn {
+    let mut entries: Vec<(String, &str)> = Vec::new();
+    let mut fixed = |pairs: &[(&str, &'static str)]| {
+        entries.extend(pairs.iter().map(|(key, word)| ((*key).to_owned(), *word)));
+    };
+    if let Some(popup) = app.popup() {
+        match popup.content() {
+            Content::Palette(_) => fixed(&[("Enter", "run"), ("Up Down", "choose"), ("Esc", "close")]),
+            _ => fixed(&[("Up Down PgUp PgDn", "scroll"), ("Esc", "close")]),
+        }
+    } else if app.prompt().is_some() {
+        fixed(&[
+            ("Enter", "keep"),
+            ("Esc", "cancel"),
+            ("Up Down", "select"),
+            ("Ctrl-U", "clear"),
+        ]);
+    } else if app.panes().focus() == Focus::Tree {
+        for spec in command::FOOTER.iter().filter_map(|command| command::of(*command)) {
+            if let (Some(word), Some(key), Availability::Yes) =
+                (spec.footer, spec.keys.first(), (spec.available)(app))
+            {
+                entries.push((key.label(), word));
+            }
+        }
+    } else {
+        let full = if app.panes().focus() == Focus::FullPane {
+            "back to the tree"
+        } else {
+            "full screen"
+        };
+        fixed(&[
+            ("Up Down", "scroll"),
+            ("Tab", "next pane"),
+            ("Enter", full),
+            ("Esc", "back"),
+            ("?", "help"),
+        ]);
+    }
+    let mut line = Drawn::one(" ".to_owned(), Tone::Plain);
+    let mut used = 1;
+    for (key, word) in entries {
+        let needed = columns(&key) + columns(word) + 1;
+        if used + needed > width {
+            break;
+        }
+        line.push(key, Tone::Key);
+        line.push(format!(" {word}  "), Tone::Plain);
+        used += needed + 2;
+    }
+    line
+}

@@ -1,0 +1,205 @@
+//! The header: machine, operator, clock, state of the feed; counts per finding; what is unusual.
+
+use super::paint::{Drawn, Segments, lit, safe, say};
+use super::theme::{Theme, Tone};
+use crate::app::App;
+use crate::model::finding::Finding;
+use crate::model::host::{Observer, Visibility};
+use crate::model::world::World;
+use crate::table::tree::{Breadth, Scope};
+use crate::table::{Figures, Sort, cells};
+use crate::text::{Safe, format};
+
+/// Machine, operator, clock, state of the feed.
+pub(super) fn first(app: &App, width: usize, theme: Theme) -> Drawn {
+    let mut line = Segments::default();
+    line.add(9, lit("mcpwake", Tone::Strong));
+    if let Some(world) = app.world() {
+        let sample = &world.sample;
+        line.add(
+            8,
+            safe(Safe::from_bytes(sample.host.hostname.as_bytes()), Tone::Plain),
+        );
+        line.add(
+            6,
+            safe(Safe::from_bytes(sample.observer.user.as_bytes()), Tone::Plain),
+        );
+        line.add(4, say(&origin(&sample.observer), Tone::Plain));
+        line.add(
+            2,
+            say(
+                &format!("up {}", format::elapsed(sample.since_boot_ms)),
+                Tone::Dim,
+            ),
+        );
+        line.add(1, say(&load(world), Tone::Dim));
+    }
+    line.add(9, say(&app.now().clock(), Tone::Plain));
+    if app.options().read_only {
+        line.add(7, lit("READ-ONLY", Tone::Strong));
+    }
+    line.add(9, feed(app));
+    if let Some(world) = app.world() {
+        line.add(5, say(&format!("own {}", cost(world.sample.cost_us)), Tone::Dim));
+    }
+    line.fit(width, theme)
+}
+
+fn origin(observer: &Observer) -> String {
+    let uid = observer
+        .login_uid
+        .filter(|uid| *uid != observer.uid)
+        .map(|uid| format!("uid {uid}"));
+    let from = observer.ssh_from.as_ref().map(|from| format!("from {from}"));
+    let parts: Vec<String> = uid.into_iter().chain(from).collect();
+    if parts.is_empty() {
+        String::new()
+    } else {
+        format!("({})", parts.join(" "))
+    }
+}
+
+fn load(world: &World) -> String {
+    let [one, five, fifteen] = world
+        .sample
+        .host
+        .load_centi
+        .map(|centi| format!("{}.{:02}", centi / 100, centi % 100));
+    format!("load {one} {five} {fifteen}")
+}
+
+fn cost(us: u64) -> String {
+    if us < 10_000 {
+        format!("{}.{} ms", us / 1000, us % 1000 / 100)
+    } else {
+        format!("{} ms", us / 1000)
+    }
+}
+
+fn feed(app: &App) -> super::paint::Piece {
+    if app.problem().is_some() {
+        return lit("STALLED", Tone::Alarm);
+    }
+    if app.world().is_none() {
+        return lit("waiting for the first sample", Tone::Plain);
+    }
+    let pace = app.pace();
+    let every = if pace.refresh_ms % 1000 == 0 {
+        format!("{}s", pace.refresh_ms / 1000)
+    } else {
+        format!("{}.{}s", pace.refresh_ms / 1000, pace.refresh_ms % 1000 / 100)
+    };
+    match &pace.because {
+        Some(because) => say(&format!("LIVE {every} ({because})"), Tone::Warning),
+        None => say(&format!("LIVE {every}"), Tone::Good),
+    }
+}
+
+/// Counts per finding, and how much could be read.
+pub(super) fn second(app: &App, width: usize, theme: Theme) -> Drawn {
+    let mut line = Segments::default();
+    let Some(world) = app.world() else {
+        return line.fit(width, theme);
+    };
+    let figures = sums(world);
+    let servers = if figures.instances == 1 {
+        "server"
+    } else {
+        "servers"
+    };
+    line.add(9, say(&format!("{} {servers}", figures.instances), Tone::Strong));
+    for finding in Finding::ALL {
+        let count = figures.count(finding);
+        if count > 0 {
+            let weight = if finding.is_trouble() { 10 } else { 7 };
+            line.add(
+                weight,
+                say(
+                    &format!("{count} {}", cells::finding_word(finding)),
+                    Tone::of(finding),
+                ),
+            );
+        }
+    }
+    if figures.count(Finding::Severed) == 0 && world.sample.visibility != Visibility::All {
+        line.add(8, lit("0 severed among those readable", Tone::Plain));
+    }
+    if figures.older > 0 {
+        let word = if width < 100 {
+            "older"
+        } else if figures.older == 1 {
+            "older twin"
+        } else {
+            "older twins"
+        };
+        line.add(6, say(&format!("{} {word}", figures.older), Tone::Warning));
+    }
+    let problems = world.sample.problems.len() + world.judged.problems.len();
+    if problems > 0 {
+        let word = if problems == 1 { "problem" } else { "problems" };
+        line.add(5, say(&format!("{problems} {word} (!)"), Tone::Warning));
+    }
+    if let Some(hidden) = world.sample.hidden.filter(|hidden| *hidden > 0) {
+        line.add(8, say(&format!("{hidden} not visible"), Tone::Warning));
+    }
+    let all = world.sample.processes.len();
+    let readable = world.sample.readable;
+    line.add(
+        4,
+        say(&format!("{all} processes, {readable} read in full"), Tone::Dim),
+    );
+    line.fit(width, theme)
+}
+
+/// Returns the figures of all instances together.
+pub(super) fn sums(world: &World) -> Figures {
+    let mut figures = Figures::default();
+    for instance in &world.judged.instances {
+        figures.add(&Figures::of_instance(world, instance));
+    }
+    figures
+}
+
+/// What makes the tree other than usual.
+pub(super) fn mode(app: &App, width: usize, theme: Theme) -> Drawn {
+    let mut line = Segments::default();
+    if let Some(problem) = app.problem() {
+        line.add(9, say(&format!("no newer sample: {problem}"), Tone::Alarm));
+    }
+    let plan = app.nav().plan();
+    if !app.filter().text().is_empty() {
+        line.add(8, say(&format!("filter: {}", app.filter().text()), Tone::Warning));
+    }
+    if app.search().is_set() {
+        line.add(
+            5,
+            say(&format!("search: {} (n N)", app.search().text()), Tone::Plain),
+        );
+    }
+    if let Some(user) = &plan.user {
+        line.add(7, say(&format!("user: {user}"), Tone::Warning));
+    }
+    if plan.scope == Scope::Everything {
+        line.add(6, lit("all processes", Tone::Plain));
+    }
+    match plan.breadth {
+        Breadth::Owners => {}
+        Breadth::Ancestors => line.add(6, lit("every ancestor", Tone::Plain)),
+        Breadth::Flat => line.add(6, lit("flat", Tone::Plain)),
+    }
+    if plan.sort != Sort::default() {
+        line.add(6, say(&format!("sort: {}", plan.sort.words()), Tone::Plain));
+    }
+    if app.nav().follows()
+        && let (Some(shown), Some(node)) = (app.shown(), app.nav().node())
+    {
+        line.add(
+            4,
+            safe(
+                Safe::join([Safe::literal("following"), cells::label(shown, node)], " "),
+                Tone::Plain,
+            ),
+        );
+    }
+    line.fit(width, theme)
+}

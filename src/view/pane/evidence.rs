@@ -1,0 +1,366 @@
+//! Pane 1: the finding in words, what the instance does now, what it can act through, and what is
+//! not known.
+
+use super::super::paint::{Para, Piece, lit, safe, say};
+use super::super::theme::Tone;
+use super::subject::Subject;
+use crate::app::App;
+use crate::model::finding::{Fact, Finding, Lead, Lineage, Weight};
+use crate::model::instance::Instance;
+use crate::model::process::Process;
+use crate::model::reading::Reading;
+use crate::table::cells;
+use crate::text::{Safe, format};
+
+/// Text of the pane.
+pub(super) fn paragraphs(app: &App, subject: &Subject<'_>) -> Vec<Para> {
+    match subject.instance {
+        Some(instance) if subject.is_instance() => of_instance(app, subject, instance),
+        Some(instance) => of_member(app, subject, instance),
+        None if subject.node.figures.instances > 0 => of_sum(subject),
+        None => of_process(subject),
+    }
+}
+
+fn of_instance(app: &App, subject: &Subject<'_>, instance: &Instance) -> Vec<Para> {
+    let mut out = finding(subject, instance);
+    out.extend(marks(subject, instance));
+    out.extend(acts_now(subject, instance));
+    out.push(can_act(subject, instance.reach.as_deref(), None));
+    out.extend(not_known(app, subject, Some(instance)));
+    let shown = subject.shown;
+    for (weight, label) in [(Weight::Supporting, "supports"), (Weight::Context, "context")] {
+        let facts = instance.facts.iter().filter(|fact| fact.weight == weight);
+        out.extend(facts.map(|fact| fact_para(subject, lit(label, Tone::Dim), fact)));
+    }
+    if !instance.twins.is_empty() {
+        let pids: Vec<String> = instance.twins.iter().map(ToString::to_string).collect();
+        let younger = if instance.older_twin {
+            "; a younger generation runs"
+        } else {
+            ""
+        };
+        let text = format!("same command, directory and client: {}{younger}", pids.join(" "));
+        out.push(Para::labelled(lit("twins", Tone::Dim), say(&text, Tone::Plain)));
+    }
+    for lead in instance.reach.iter().flatten() {
+        out.push(lead_para(shown.safe_bytes(lead.target.as_bytes()), lead, subject));
+    }
+    out
+}
+
+fn finding(subject: &Subject<'_>, instance: &Instance) -> Vec<Para> {
+    let tone = Tone::of(instance.finding);
+    let label = safe(cells::finding(instance.finding), tone);
+    let strong: Vec<&Fact> = instance
+        .facts
+        .iter()
+        .filter(|fact| fact.weight == Weight::Strong)
+        .collect();
+    let Some((first, rest)) = strong.split_first() else {
+        return vec![Para::labelled(label, lit(meaning(instance.finding), Tone::Plain))];
+    };
+    let mut out = vec![fact_para(subject, label, first)];
+    out.extend(rest.iter().map(|fact| fact_para(subject, Piece::default(), fact)));
+    out
+}
+
+/// Returns what a finding means, in a sentence.
+pub(in crate::view) fn meaning(finding: Finding) -> &'static str {
+    match finding {
+        Finding::Severed => "nobody can talk on its wire any more",
+        Finding::Held => "the other end of its wire is held, but by no client",
+        Finding::Wedged => "the client that holds the other end cannot act: stopped, traced, or stuck",
+        Finding::Defunct => "the server has exited and its parent has not waited for it",
+        Finding::Unknown => "it cannot be said; the facts name what could not be read",
+        Finding::Network => "it listens and needs no wire",
+        Finding::Attached => "a live client holds the other end of its wire",
+    }
+}
+
+fn fact_para(subject: &Subject<'_>, label: Piece, fact: &Fact) -> Para {
+    let text = safe(subject.shown.safe_text(&fact.text), Tone::Plain);
+    Para::labelled(label, text).note(subject.shown.safe_text(&fact.source))
+}
+
+fn marks(subject: &Subject<'_>, instance: &Instance) -> Vec<Para> {
+    let shown = subject.shown;
+    let mut out = Vec::new();
+    let mut mark = |label: &'static str, text: Safe| {
+        out.push(Para::labelled(lit(label, Tone::Plain), safe(text, Tone::Plain)));
+    };
+    match (&instance.adopter, instance.lineage) {
+        (Some(adopter), _) => {
+            let name = Safe::from_bytes(adopter.name.as_bytes());
+            let who = format!("{} ({}), adopted: ", adopter.pid, adopter.kind.word());
+            let because = shown.safe_text(&adopter.because);
+            let mut text = Safe::join([name, Safe::from_text(&who)], " ");
+            text.push(&because);
+            mark("parent", text);
+        }
+        (None, Lineage::Unknown) => mark("parent", Safe::literal("it cannot be said what became of it")),
+        (None, Lineage::Child | Lineage::Reparented) => {}
+    }
+    if let Some(managed) = &instance.managed {
+        let text = format!("by {}, {}: it would be restarted", managed.by, managed.unit);
+        mark("managed", Safe::from_text(&text));
+    }
+    if let Some(container) = &instance.container {
+        let id: String = container.id.chars().take(12).collect();
+        mark(
+            "container",
+            Safe::from_text(&format!("{} {id}", container.engine)),
+        );
+    }
+    if let Some(via) = &instance.via {
+        let name = shown
+            .instance(via.instance)
+            .map_or_else(Safe::default, |proxy| shown.safe_bytes(proxy.name.as_bytes()));
+        let text = Safe::join(
+            [
+                Safe::literal("its client is the MCP server"),
+                name,
+                Safe::from_text(&via.instance.0.pid.to_string()),
+                Safe::literal("which is"),
+                cells::finding(via.finding),
+            ],
+            " ",
+        );
+        mark("via", text);
+    }
+    out
+}
+
+fn acts_now(subject: &Subject<'_>, instance: &Instance) -> Vec<Para> {
+    let label = || lit("ACTS NOW", Tone::Strong);
+    let Some((first, rest)) = instance.acts_now.split_first() else {
+        let text = if subject.shown.world.seq <= 1 {
+            "not known yet: that takes two samples"
+        } else {
+            "nothing seen between the last two samples"
+        };
+        return vec![Para::labelled(label(), lit(text, Tone::Plain))];
+    };
+    let mut out = vec![fact_para(subject, label(), first)];
+    out.extend(rest.iter().map(|fact| fact_para(subject, Piece::default(), fact)));
+    out
+}
+
+fn can_act(subject: &Subject<'_>, reach: Option<&[Lead]>, only: Option<crate::model::identity::Pid>) -> Para {
+    let label = lit("CAN ACT", Tone::Strong);
+    let Some(leads) = reach else {
+        let text = "not looked at: the closer look at this instance has not been taken";
+        return Para::labelled(label, lit(text, Tone::Warning));
+    };
+    let parts: Vec<Safe> = leads
+        .iter()
+        .filter(|lead| only.is_none_or(|pid| lead.pid == pid))
+        .map(|lead| {
+            let letter = Safe::from_text(&lead.letter);
+            let kind = Safe::literal(lead.kind.word());
+            Safe::join(
+                [letter, kind, subject.shown.safe_bytes(lead.target.as_bytes())],
+                " ",
+            )
+        })
+        .collect();
+    if parts.is_empty() {
+        return Para::labelled(
+            label,
+            lit(
+                "no visible lead; that does not say that it cannot act",
+                Tone::Plain,
+            ),
+        );
+    }
+    Para::labelled(label, safe(Safe::join(parts, "  "), Tone::Plain))
+}
+
+fn lead_para(target: Safe, lead: &Lead, subject: &Subject<'_>) -> Para {
+    let mut parts = vec![Safe::literal(lead.kind.word()), target];
+    if let Some(state) = &lead.state {
+        parts.push(subject.shown.safe_text(state));
+    }
+    let fd = lead.fd.map_or_else(String::new, |fd| format!(" fd {fd}"));
+    parts.push(Safe::from_text(&format!("({}{fd})", lead.pid)));
+    let ago = |word: &str, ms: Option<u64>| ms.map(|ms| format!("last {word} {} ago", format::elapsed(ms)));
+    let times: Vec<String> = ago("sent", lead.last_sent_ms)
+        .into_iter()
+        .chain(ago("received", lead.last_received_ms))
+        .collect();
+    if !times.is_empty() {
+        parts.push(Safe::from_text(&times.join(", ")));
+    }
+    let mut text = Safe::join(parts, " ");
+    text.push_literal(": ");
+    text.push(&subject.shown.safe_text(&lead.meaning));
+    if let Some(advice) = &lead.advice {
+        text.push_literal(". Usual: ");
+        text.push(&subject.shown.safe_text(advice));
+    }
+    Para::labelled(
+        say(&format!("lead {}", lead.letter), Tone::Strong),
+        safe(text, Tone::Plain),
+    )
+}
+
+/// What the evidence does not say, and what would help.
+fn not_known(app: &App, subject: &Subject<'_>, instance: Option<&Instance>) -> Vec<Para> {
+    let sample = &subject.shown.world.sample;
+    let mut texts: Vec<String> = Vec::new();
+    for (process, _) in subject.processes() {
+        let pid = process.key.pid;
+        texts.extend(missing(&process.descriptors, "descriptors", pid));
+        texts.extend(missing(&process.environment, "environment", pid));
+    }
+    texts.extend(missing_of(&sample.sockets, "sockets of the machine", ""));
+    if instance.is_some() && !sample.unsearched.is_empty() {
+        let count = sample.unsearched.len();
+        let (processes, them) = if count == 1 {
+            ("process", "it")
+        } else {
+            ("processes", "they")
+        };
+        texts.push(format!(
+            "{count} {processes} could not be searched for other ends: what {them} hold is not known"
+        ));
+    }
+    let own_net = sample.observer.net_namespace;
+    let net = subject.process.and_then(|process| process.net_namespace.value());
+    if net.is_some() && own_net.is_some() && net != own_net.as_ref() {
+        texts
+            .push("it lives in another network namespace: its connections are not seen from here".to_owned());
+    }
+    let since = app.since().map_or_else(String::new, |since| since.clock());
+    texts.push(format!(
+        "sessions in memory; anything before {since} (mcpwake was not running)"
+    ));
+    let mut label = lit("unknown", Tone::Strong);
+    texts
+        .into_iter()
+        .map(|text| Para::labelled(std::mem::take(&mut label), say(&text, Tone::Plain)))
+        .collect()
+}
+
+fn missing<T>(reading: &Reading<T>, what: &str, pid: crate::model::identity::Pid) -> Option<String> {
+    missing_of(reading, what, &format!(" of {pid}"))
+}
+
+/// Returns a sentence for each of the ways in which a value can be absent.
+pub(super) fn missing_of<T>(reading: &Reading<T>, what: &str, whose: &str) -> Option<String> {
+    Some(match reading {
+        Reading::Value(_) => return None,
+        Reading::Denied => format!("{what}{whose}: denied; root, or its own user, may read them"),
+        Reading::Gone => format!("{what}{whose}: gone before they could be read"),
+        Reading::Unsupported => format!("{what}{whose}: this system does not show them"),
+        Reading::Failed(why) => format!("{what}{whose}: reading failed: {why}"),
+        Reading::Unread => {
+            format!("{what}{whose}: not looked at; the next sample does, while the row is selected")
+        }
+    })
+}
+
+fn of_member(app: &App, subject: &Subject<'_>, instance: &Instance) -> Vec<Para> {
+    let mut out = Vec::new();
+    let name = subject.shown.safe_bytes(instance.name.as_bytes());
+    let text = Safe::join(
+        [
+            Safe::literal("of its instance"),
+            name,
+            Safe::from_text(&format!("{}:", instance.lead_process().pid)),
+            Safe::literal(meaning(instance.finding)),
+        ],
+        " ",
+    );
+    out.push(Para::labelled(
+        safe(cells::finding(instance.finding), Tone::of(instance.finding)),
+        safe(text, Tone::Plain),
+    ));
+    if let Some(process) = subject.process {
+        out.push(state(subject, process));
+        out.push(can_act(subject, instance.reach.as_deref(), Some(process.key.pid)));
+    }
+    out.extend(not_known(app, subject, None));
+    out
+}
+
+fn of_process(subject: &Subject<'_>) -> Vec<Para> {
+    let Some(process) = subject.process else {
+        return vec![super::no_process(subject)];
+    };
+    vec![
+        Para::labelled(
+            lit("no finding", Tone::Strong),
+            lit(
+                "it is no member of an MCP server, as far as is seen; e explains why",
+                Tone::Plain,
+            ),
+        ),
+        state(subject, process),
+    ]
+}
+
+fn state(subject: &Subject<'_>, process: &Process) -> Para {
+    let parent = process.ppid.map(|pid| subject.shown.name_and_pid(pid));
+    let mut text = Safe::from_text(&format!(
+        "{} ({}), parent ",
+        process.stat,
+        state_word(process.state)
+    ));
+    text.push(&parent.unwrap_or(Safe::literal("none")));
+    let cpu = cells::cpu(process.cpu_permille);
+    text.push(&Safe::from_text(&format!(
+        ", CPU {cpu} %, memory {}, {} threads, tty {}",
+        format::bytes(process.rss_bytes),
+        process.threads,
+        process.tty.as_deref().unwrap_or("none")
+    )));
+    Para::labelled(lit("state", Tone::Strong), safe(text, Tone::Plain))
+}
+
+fn state_word(state: char) -> &'static str {
+    match state {
+        'R' => "running",
+        'S' => "sleeping",
+        'D' => "waiting in the kernel, cannot be interrupted",
+        'T' => "stopped",
+        't' => "stopped by a tracer",
+        'Z' | 'X' => "exited, not waited for",
+        'I' => "idle",
+        _ => "state not known here",
+    }
+}
+
+fn of_sum(subject: &Subject<'_>) -> Vec<Para> {
+    let figures = &subject.node.figures;
+    let mut out = Vec::new();
+    for finding in Finding::ALL {
+        let count = figures.count(finding);
+        if count > 0 {
+            let label = format!("{count:>4} {}", cells::finding_word(finding));
+            out.push(wide(
+                say(&label, Tone::of(finding)),
+                lit(meaning(finding), Tone::Plain),
+            ));
+        }
+    }
+    if figures.older > 0 {
+        let text = "of these a younger twin runs under the same client: their session has probably ended";
+        out.push(wide(
+            say(&format!("{:>4} older", figures.older), Tone::Warning),
+            lit(text, Tone::Plain),
+        ));
+    }
+    let reach = figures.reach.map_or_else(String::new, |reach| reach.words());
+    out.push(wide(lit("     CAN ACT", Tone::Strong), say(&reach, Tone::Plain)));
+    out.push(super::no_process(subject));
+    out
+}
+
+/// A paragraph whose label holds a count and a finding.
+fn wide(label: Piece, text: Piece) -> Para {
+    Para {
+        gutter: 15,
+        ..Para::labelled(label, text)
+    }
+}

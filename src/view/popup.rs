@@ -1,0 +1,293 @@
+//! Popups: help, palette, explanation, counts, problems.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::widgets::{Clear, Widget as _};
+
+use super::help;
+use super::paint::{Drawn, Para, lit, safe, say};
+use super::theme::{Theme, Tone};
+use super::{Scroll, footer};
+use crate::analysis::Explanation;
+use crate::app::App;
+use crate::app::command::Availability;
+use crate::app::popup::{Content, Palette, Popup};
+use crate::model::reading::Absence;
+use crate::model::sample::Problem;
+use crate::table::Shown;
+use crate::table::counts::counts;
+use crate::text::width::{columns, pad, pad_left};
+use crate::text::{Safe, format};
+
+/// Draws the popup; answers with the place of the cursor where something is typed.
+pub(super) fn draw(
+    buffer: &mut Buffer,
+    screen: Rect,
+    app: &App,
+    popup: &Popup,
+    scroll: &mut Scroll,
+    theme: Theme,
+) -> Option<Position> {
+    if let Content::Palette(palette) = popup.content() {
+        return Some(draw_palette(buffer, screen, app, palette, theme));
+    }
+    let width = screen.width.saturating_sub(4).min(100);
+    let text_width = usize::from(width.saturating_sub(4));
+    let (title, paragraphs) = content(app, popup.content(), text_width);
+    let lines: Vec<Drawn> = paragraphs
+        .iter()
+        .flat_map(|para| para.lines(text_width, true, theme))
+        .collect();
+    let height = u16::try_from(lines.len() + 2)
+        .unwrap_or(u16::MAX)
+        .clamp(4, screen.height.saturating_sub(2));
+    let area = centred(screen, width, height);
+    let body = Rect {
+        x: area.x + 2,
+        y: area.y + 1,
+        width: area.width - 4,
+        height: area.height - 2,
+    };
+    let top = scroll
+        .popup
+        .to(popup.scrolled(), lines.len(), usize::from(body.height));
+    let last = (top + usize::from(body.height)).min(lines.len());
+    let place = if lines.len() > usize::from(body.height) {
+        format!(" {}-{last} of {} ", top + 1, lines.len())
+    } else {
+        String::new()
+    };
+    frame(buffer, area, &title, &place, theme);
+    for (line, y) in lines.iter().skip(top).zip(body.y..body.bottom()) {
+        line.draw(buffer, Rect { y, height: 1, ..body }, theme);
+    }
+    None
+}
+
+fn centred(screen: Rect, width: u16, height: u16) -> Rect {
+    let x = screen.x + screen.width.saturating_sub(width) / 2;
+    let y = screen.y + screen.height.saturating_sub(height + 1) / 2;
+    Rect { x, y, width, height }.intersection(screen)
+}
+
+fn frame(buffer: &mut Buffer, area: Rect, title: &Safe, place: &str, theme: Theme) {
+    Clear.render(area, buffer);
+    let [top_left, top_right, bottom_left, bottom_right] = theme.corners();
+    let inner = usize::from(area.width.saturating_sub(2));
+    let style = theme.style(Tone::Plain);
+    let border = |left: &str, text: &str, right: &str| {
+        let fill = inner.saturating_sub(columns(text));
+        format!("{left}{text}{}{right}", theme.line().repeat(fill))
+    };
+    let title = format!("{} {} ", theme.line(), theme.text(title));
+    let title = crate::text::width::truncate(&title, inner, theme.glyphs()).into_owned();
+    buffer.set_string(
+        area.x,
+        area.y,
+        border(top_left, &title, top_right),
+        theme.style(Tone::Strong),
+    );
+    for y in area.y + 1..area.bottom().saturating_sub(1) {
+        buffer.set_string(area.x, y, theme.upright(), style);
+        buffer.set_string(area.right().saturating_sub(1), y, theme.upright(), style);
+    }
+    let bottom = border(bottom_left, place, bottom_right);
+    buffer.set_string(area.x, area.bottom().saturating_sub(1), bottom, style);
+}
+
+fn draw_palette(buffer: &mut Buffer, screen: Rect, app: &App, palette: &Palette, theme: Theme) -> Position {
+    let area = centred(
+        screen,
+        screen.width.saturating_sub(4).min(84),
+        screen.height.saturating_sub(4).min(22),
+    );
+    frame(buffer, area, &Safe::literal("commands"), "", theme);
+    let body = Rect {
+        x: area.x + 1,
+        y: area.y + 1,
+        width: area.width - 2,
+        height: area.height - 2,
+    };
+    let width = usize::from(body.width);
+    let (line, cursor) = footer::typed(": ", palette.text(), palette.cursor(), width, theme);
+    line.draw(buffer, Rect { height: 1, ..body }, theme);
+    let found = palette.matches(app);
+    let rows = usize::from(body.height.saturating_sub(1));
+    let top = (palette.at() + 1).saturating_sub(rows);
+    for (at, (spec, available)) in found.iter().enumerate().skip(top).take(rows) {
+        let y = body.y + 1 + u16::try_from(at - top).unwrap_or(0);
+        let (doc, tone) = match available {
+            Availability::No(reason) => (format!("not now: {reason}"), Tone::Dim),
+            _ => (spec.doc.to_owned(), Tone::Plain),
+        };
+        let name = pad(spec.name, 17, theme.glyphs());
+        let keys = pad(&spec.keys_label(), 10, theme.glyphs());
+        let line = Drawn::one(format!(" {name} {keys} {doc}"), tone);
+        let area = Rect { y, height: 1, ..body };
+        line.draw(buffer, area, theme);
+        if at == palette.at() {
+            super::paint::fill(buffer, area, theme, Tone::Chosen);
+            buffer.set_string(area.x, y, ">", theme.style(Tone::Strong));
+        }
+    }
+    if found.is_empty() {
+        let line = Drawn::one(
+            " no command has these letters in this order".to_owned(),
+            Tone::Dim,
+        );
+        line.draw(
+            buffer,
+            Rect {
+                y: body.y + 1,
+                height: 1,
+                ..body
+            },
+            theme,
+        );
+    }
+    Position {
+        x: body.x + u16::try_from(cursor.unwrap_or(0)).unwrap_or(0),
+        y: body.y,
+    }
+}
+
+fn content(app: &App, content: &Content, width: usize) -> (Safe, Vec<Para>) {
+    match content {
+        Content::Help | Content::Palette(_) => (Safe::literal("help"), help::paragraphs()),
+        Content::Explain {
+            label,
+            at,
+            explanation,
+        } => {
+            let title = format!("{label}, as of {}", at.clock());
+            (Safe::from_text(&title), explain(app, explanation))
+        }
+        Content::Counts => (
+            Safe::literal("count by client and server"),
+            app.shown().map_or_else(Vec::new, |shown| count(shown, width)),
+        ),
+        Content::Problems => (
+            Safe::literal("what could not be read"),
+            app.shown().map_or_else(Vec::new, problems),
+        ),
+    }
+}
+
+fn explain(app: &App, explanation: &Explanation) -> Vec<Para> {
+    let text = |text: &str| match app.shown() {
+        Some(shown) => shown.safe_text(text),
+        None => Safe::from_text(text),
+    };
+    let headline = if explanation.headline.is_empty() {
+        Safe::literal("nothing is known of it")
+    } else {
+        text(&explanation.headline)
+    };
+    let mut out = vec![Para::bare(safe(headline, Tone::Strong)), Para::blank()];
+    let list = |label: &'static str, lines: &[String], out: &mut Vec<Para>| {
+        let mut label = lit(label, Tone::Strong);
+        for line in lines {
+            out.push(Para::labelled(
+                std::mem::take(&mut label),
+                safe(text(line), Tone::Plain),
+            ));
+        }
+    };
+    list("because", &explanation.because, &mut out);
+    list("nearly", &explanation.near_misses, &mut out);
+    out
+}
+
+fn count(shown: Shown<'_>, width: usize) -> Vec<Para> {
+    let glyphs = crate::text::width::Glyphs::Ascii;
+    let all = counts(shown);
+    if all.is_empty() {
+        return vec![Para::bare(lit("No MCP server.", Tone::Plain))];
+    }
+    let owner_width = (width / 4).clamp(10, 30);
+    let name_width = (width / 5).clamp(8, 20);
+    let head = format!(
+        "{}  {}  COUNT TROUBLE OLDER   MEM  GENERATIONS, OLDEST FIRST",
+        pad("OWNER", owner_width, glyphs),
+        pad("SERVER", name_width, glyphs)
+    );
+    let mut out = vec![Para::row(say(&head, Tone::Strong))];
+    for one in all {
+        let generations: Vec<String> = one.generations.iter().map(ToString::to_string).collect();
+        let line = format!(
+            "{}  {}  {} {} {} {}  {}",
+            pad(one.owner.as_str(), owner_width, glyphs),
+            pad(one.name.as_str(), name_width, glyphs),
+            pad_left(&one.figures.instances.to_string(), 5, glyphs),
+            pad_left(&one.figures.trouble().to_string(), 7, glyphs),
+            pad_left(&one.figures.older.to_string(), 5, glyphs),
+            pad_left(&format::bytes(one.figures.rss_bytes.unwrap_or(0)), 5, glyphs),
+            generations.join(" + "),
+        );
+        let tone = if one.figures.trouble() > 0 {
+            Tone::Warning
+        } else {
+            Tone::Plain
+        };
+        out.push(Para::row(say(&line, tone)));
+    }
+    out
+}
+
+fn problems(shown: Shown<'_>) -> Vec<Para> {
+    let world = shown.world;
+    let mut out = Vec::new();
+    for problem in world.sample.problems.iter().chain(&world.judged.problems) {
+        out.push(problem_line(shown, problem));
+    }
+    let unsearched = &world.sample.unsearched;
+    if !unsearched.is_empty() {
+        let text = format!(
+            "{} could not be searched for other ends of wires:",
+            unsearched.len()
+        );
+        out.push(Para::bare(say(&text, Tone::Strong)));
+        for one in unsearched {
+            let name = shown.name_and_pid(one.process.pid);
+            out.push(Para::labelled(
+                lit(absence_word(one.why), Tone::Warning),
+                safe(name, Tone::Plain),
+            ));
+        }
+    }
+    if out.is_empty() {
+        out.push(Para::bare(lit(
+            "Everything that was looked at could be read.",
+            Tone::Plain,
+        )));
+    }
+    out
+}
+
+fn problem_line(shown: Shown<'_>, problem: &Problem) -> Para {
+    let mut parts = Vec::new();
+    if let Some(pid) = problem.pid {
+        parts.push(shown.name_and_pid(pid));
+    }
+    parts.push(shown.safe_text(&problem.what));
+    let mut text = Safe::join(parts, " ");
+    if !problem.detail.is_empty() {
+        text.push_literal(": ");
+        text.push(&shown.safe_text(&problem.detail));
+    }
+    let mut para = Para::labelled(
+        lit(absence_word(problem.kind), Tone::Warning),
+        safe(text, Tone::Plain),
+    );
+    para.gutter = 13;
+    para
+}
+
+fn absence_word(kind: Absence) -> &'static str {
+    match kind {
+        Absence::Denied => "denied",
+        Absence::Gone => "gone",
+        Absence::Unsupported => "unsupported",
+        Absence::Failed => "failed",
+    }
+}
