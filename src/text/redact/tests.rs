@@ -118,6 +118,48 @@ fn flags_and_assignments() {
             &["x", "--auth-timeout", "120", "--token-file", "/p/t"],
         ),
         (
+            &[
+                "mcp-proxy",
+                "--headers",
+                "Authorization",
+                "Bearer abc",
+                "-H",
+                "Accept",
+                "text/plain",
+            ],
+            &[
+                "mcp-proxy",
+                "--headers",
+                "Authorization",
+                "<*>",
+                "-H",
+                "Accept",
+                "text/plain",
+            ],
+        ),
+        (
+            &[
+                "aws",
+                "configure",
+                "set",
+                "aws_secret_access_key",
+                "abc1",
+                "--oauth2Bearer",
+                "a",
+                "--api_key:abc",
+            ],
+            &[
+                "aws",
+                "configure",
+                "set",
+                "aws_secret_access_key",
+                "<*>",
+                "--oauth2Bearer",
+                "<*>",
+                "--api_key:<*>",
+            ],
+        ),
+        (
             &["x", "--token=abc", "-token=abc", "--githubToken", "abc"],
             &["x", "--token=<*>", "-token=<*>", "--githubToken", "<*>"],
         ),
@@ -248,6 +290,10 @@ fn json_stays_json() {
         (
             r#"{"password": 1234, "use": true, "secret": null}"#,
             r#"{"password": "<*>", "use": true, "secret": null}"#,
+        ),
+        (
+            r#"{"headers":[{"name":"X","value":"v"}]}"#,
+            r#"{"headers":[{"name":"X","value":"<*>"}]}"#,
         ),
         (
             r#"[{"name":"API_TOKEN","value":"abc"},{"name":"HOST","value":"abc"}]"#,
