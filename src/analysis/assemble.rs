@@ -211,9 +211,9 @@ fn name(court: &Court<'_>, draft: &Draft, client: Option<&ClientRef>) -> OsBytes
     if let Some(name) = identification(court, draft, client).server_name {
         return name;
     }
-    let verdict = draft
+    let argv = draft
         .chain()
-        .find_map(|key| court.identities.get(key)?.verdict.name.clone());
+        .find_map(|key| Some(court.identities.get(key)?.name()?.to_owned()));
     let comm = || {
         court
             .get(draft.server.unwrap_or(draft.top()))
@@ -226,8 +226,7 @@ fn name(court: &Court<'_>, draft: &Draft, client: Option<&ClientRef>) -> OsBytes
             .instance(draft.id)
             .map(|instance| instance.name.clone())
     };
-    verdict
-        .map(Into::into)
+    argv.map(Into::into)
         .or_else(before)
         .or_else(comm)
         .unwrap_or_default()

@@ -12,7 +12,12 @@ const GENERATION_MS: u64 = 10_000;
 /// Fills `twins`, `generation` and `older_twin` of every instance.
 pub(crate) fn fill(sample: &Sample, instances: &mut [Instance]) {
     let mut families: BTreeMap<(OwnerKey, Vec<u8>), Vec<usize>> = BTreeMap::new();
-    for (index, instance) in instances.iter().enumerate() {
+    // Without a client there is no session that a younger one could have replaced.
+    for (index, instance) in instances
+        .iter()
+        .enumerate()
+        .filter(|(_, one)| one.client.is_some())
+    {
         families
             .entry((instance.owner.clone(), instance.name.as_bytes().to_vec()))
             .or_default()

@@ -237,7 +237,7 @@ impl Grouping<'_> {
     }
 
     fn name(&self, process: &Process) -> Option<&str> {
-        self.identities.get(process.key)?.verdict.name.as_deref()
+        self.identities.get(process.key)?.name()
     }
 
     /// Makes launchers of the processes between a launcher and what it started.

@@ -149,6 +149,11 @@ impl Identity {
         }
     }
 
+    /// Returns the short name of the server.
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.verdict.name.as_deref().or(self.verdict.hint.as_deref())
+    }
+
     /// Returns what the process is taken for.
     pub(crate) fn mark(&self) -> Option<Mark> {
         if let Some((_, entry)) = self.entries.first() {
@@ -162,6 +167,12 @@ impl Identity {
             });
         }
         let role = Some(self.verdict.role).filter(|role| matches!(role, Role::Launcher | Role::Server));
+        if !self.verdict.mcp && self.verdict.hint.is_some() && self.client.is_none() {
+            return Some(Mark {
+                role: Role::Server,
+                confidence: Confidence::Likely,
+            });
+        }
         let confidence = self.verdict.confidence.filter(|_| self.verdict.mcp);
         Some(Mark {
             role: role?,
@@ -191,14 +202,28 @@ impl Identity {
             .find(of_client)
             .or_else(|| self.entries.first())
             .and_then(entry)
-            .unwrap_or_else(|| Identification {
-                confidence: self.verdict.confidence.unwrap_or(Confidence::Likely),
-                rule: self.verdict.rule.clone().unwrap_or_else(|| "wire".to_owned()),
-                because: self.verdict.because.clone(),
-                client: None,
-                file: None,
-                server_name: None,
-            })
+            .unwrap_or_else(|| self.by_argv())
+    }
+
+    /// The identification that argv gives, by itself or with the wire.
+    fn by_argv(&self) -> Identification {
+        let verdict = &self.verdict;
+        let (rule, because) = match (&verdict.rule, &verdict.hint) {
+            (Some(rule), _) => (rule.clone(), verdict.because.clone()),
+            (None, Some(hint)) => (
+                "shape".to_owned(),
+                format!("`{hint}` has mcp in its name, and its wire leads to a known client or to nobody"),
+            ),
+            (None, None) => ("wire".to_owned(), verdict.because.clone()),
+        };
+        Identification {
+            confidence: verdict.confidence.unwrap_or(Confidence::Likely),
+            rule,
+            because,
+            client: None,
+            file: None,
+            server_name: None,
+        }
     }
 }
 

@@ -489,3 +489,22 @@ fn ids_stay_when_a_launcher_dies() {
     assert_eq!(judged.instances.len(), 1);
     assert_eq!(instance(&judged, SERVER).id, before);
 }
+
+#[test]
+fn a_weak_name_needs_a_wire_to_a_client_or_to_nobody() {
+    let mut machine = Machine::new();
+    machine.add(CLIENT, 1, "python client.py");
+    machine.add(SERVER, CLIENT, "python /srv/server_mcp1.py");
+    machine.wire_pipes(CLIENT, SERVER, 900);
+    assert!(
+        once(&machine).instances.is_empty(),
+        "its client is not a known one"
+    );
+    let mut run = Run::new();
+    let known = machine.process(CLIENT);
+    known.argv = Reading::Value(vec!["claude".into()]);
+    assert_eq!(instance(&run.judge(&machine), SERVER).identified_by.rule, "shape");
+    machine.end(CLIENT, 1);
+    let judged = run.judge(&machine);
+    assert_eq!(instance(&judged, SERVER).finding, Finding::Severed);
+}

@@ -612,12 +612,13 @@ static COMMANDS: [CommandSpec; 41] = [
     ),
 ];
 
-/// The order of the footer: what a newcomer needs first.
-pub(crate) const FOOTER: [Command; 6] = [
-    Command::Help,
-    Command::Palette,
-    Command::NextTrouble,
-    Command::Filter,
-    Command::Explain,
-    Command::Quit,
+/// The footer, from the left, with the importance of each: the least important goes first where
+/// the screen is narrow.
+pub(crate) const FOOTER: [(Command, u8); 6] = [
+    (Command::Help, 10),
+    (Command::Palette, 7),
+    (Command::NextTrouble, 8),
+    (Command::Filter, 6),
+    (Command::Explain, 5),
+    (Command::Quit, 9),
 ];

@@ -262,11 +262,16 @@ impl Catalog {
         let Words { words, joined } = words::of_argv(seen.argv);
         let rest = words.get(1..).unwrap_or_default();
         let exe = seen.exe.map(|exe| exe.lossy().into_owned());
-        let found = exe
-            .as_deref()
-            .and_then(|exe| self.found("executable", exe, rest))
-            .or_else(|| self.found("program", words.first()?, rest))
-            .or_else(|| self.found_script(&words));
+        let by_exe = exe.as_deref().and_then(|exe| self.found("executable", exe, rest));
+        let by_name = || {
+            self.found("program", words.first()?, rest)
+                .or_else(|| self.found_script(&words))
+        };
+        // What was seen or documented of the program outweighs a guess on the executable's path.
+        let found = match by_exe {
+            Some(found) if !found.pattern.guess => Some(found),
+            guessed => by_name().or(guessed),
+        };
         let Some(found) = found else {
             let (pattern, _) = self
                 .clients

@@ -120,13 +120,14 @@ impl Catalog {
             catalog: self,
             steps: STEPS,
             near: Vec::new(),
+            hint: None,
         };
         let outer = Outer {
             joined: words.joined,
             ..Outer::default()
         };
         let answer = judge.top(words.words, outer);
-        let near_misses = judge.near;
+        let (near_misses, hint) = (judge.near, judge.hint);
         let empty = Verdict {
             mcp: false,
             role: Role::Other,
@@ -136,6 +137,7 @@ impl Catalog {
             because: String::new(),
             near_misses,
             undecided: false,
+            hint: None,
             proxy: false,
         };
         match answer {
@@ -165,6 +167,7 @@ impl Catalog {
             Answer::Nothing { because, undecided } => Verdict {
                 because,
                 undecided,
+                hint,
                 ..empty
             },
         }
@@ -175,6 +178,8 @@ pub(super) struct Judge<'c> {
     pub(super) catalog: &'c Catalog,
     steps: u8,
     near: Vec<NearMiss>,
+    /// The short name of what has mcp in its name and is not known by it.
+    pub(super) hint: Option<String>,
 }
 
 impl Judge<'_> {

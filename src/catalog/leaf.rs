@@ -143,6 +143,7 @@ impl Judge<'_> {
                         kind.word()
                     ),
                 );
+                self.hint = Some(self.catalog.names.short(identifier));
                 None
             }
         }

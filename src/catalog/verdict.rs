@@ -46,6 +46,9 @@ pub struct Verdict {
     /// Whether argv alone cannot decide: an interpreter with a script whose name says nothing
     /// (`node dist/index.js`), where configuration, package or wire must.
     pub undecided: bool,
+    /// The short name of a program or script that has mcp in its name, where that name says too
+    /// little by itself: together with a wire to a known client or to nobody it is likely a server.
+    pub hint: Option<String>,
     /// Whether the program is a relay towards another server or a network service by its
     /// arguments (proxy, gateway).
     pub proxy: bool,

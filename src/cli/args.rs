@@ -29,14 +29,14 @@ pub(super) struct Cli {
 /// What holds for every command.
 #[derive(Clone, Debug, Args)]
 pub(super) struct Global {
-    /// Never change anything but this program's own files (also: MCPWAKE_READ_ONLY=1, `read_only` in a
+    /// Never change anything but this program's own files (also: `MCPWAKE_READ_ONLY=1`, `read_only` in a
     /// configuration file; none can be undone by another)
     #[arg(long, global = true)]
     pub(super) read_only: bool,
     /// Remove secrets from command lines: `off` shows them on this terminal only, never in JSON or a pipe
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub(super) redact: Redact,
-    /// Configuration file to read instead of $XDG_CONFIG_HOME/mcpwake/config.toml; /etc is read before it
+    /// Configuration file to read instead of `$XDG_CONFIG_HOME/mcpwake/config.toml`; /etc is read before it
     #[arg(long, global = true, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
     /// Milliseconds between two samples of the live screen

@@ -137,10 +137,10 @@ fn is_missing(error: &io::Error) -> bool {
 /// Adds one file: a later value replaces an earlier one, but read-only is never switched off.
 fn add(settings: &mut Settings, file: String, bytes: &[u8]) -> Result<(), ConfigError> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
-        let start = error.valid_up_to();
+        let before = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
         ConfigError::Content {
             file: file.clone(),
-            line: 1 + bytes[..start].iter().filter(|byte| **byte == b'\n').count(),
+            line: 1 + before.matches('\n').count(),
             key: "text".to_owned(),
             what: "not UTF-8; TOML is always UTF-8".to_owned(),
         }
@@ -184,7 +184,7 @@ fn content(file: &str, text: &str, span: Option<Range<usize>>, message: &str) ->
 }
 
 fn line_at(text: &str, offset: usize) -> usize {
-    1 + text.bytes().take(offset).filter(|byte| *byte == b'\n').count()
+    1 + text.get(..offset).unwrap_or(text).matches('\n').count()
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use crate::analysis;
 use crate::catalog::Verdict;
 use crate::model::bytes::OsBytes;
 use crate::model::identity::Pid;
-use crate::model::instance::{Instance, Role};
+use crate::model::instance::{Confidence, Instance, Role};
 use crate::model::process::Process;
 use crate::model::world::World;
 use crate::report::explain::{Explained, Miss};
@@ -47,7 +47,7 @@ pub(super) fn run(explain: Explain, machine: &Machine) -> anyhow::Result<Exit> {
     let text = if explain.json {
         json_line(&answer)?
     } else {
-        answer.paragraph()
+        answer.paragraph(output::columns())
     };
     output::print(text.as_bytes())?;
     Ok(Exit::Done)
@@ -114,7 +114,7 @@ fn explained(verdict: Verdict, line: String) -> Explained {
         line,
         mcp: verdict.mcp,
         role: verdict.role.word(),
-        confidence: verdict.confidence.map(|confidence| confidence.word()),
+        confidence: verdict.confidence.map(Confidence::word),
         rule: verdict.rule,
         because: verdict.because,
         near_misses: verdict

@@ -8,6 +8,7 @@ use clap_mangen::roff::{Inline, Roff, bold, italic, roman};
 use super::args::Cli;
 use super::config::{READ_ONLY_VARIABLE, SYSTEM_FILE};
 use super::exit::Exit;
+use crate::app;
 use crate::model::finding::Finding;
 
 /// What each finding means, in one sentence.
@@ -73,6 +74,10 @@ pub(super) fn write(out: &mut dyn io::Write) -> io::Result<()> {
     page.render_options_section(out)?;
     let mut roff = Roff::new();
     commands(&mut roff, &command);
+    roff.control("SH", ["KEYS"]);
+    for spec in app::command::commands() {
+        pair(&mut roff, &spec.keys_label(), spec.doc);
+    }
     pairs(
         &mut roff,
         "FINDINGS",

@@ -4,27 +4,55 @@ use std::path::Path;
 
 use super::exit::Exit;
 use super::man;
+use crate::app::command::commands;
+use crate::app::key::Key;
 use crate::model::finding::Finding;
 
 /// Returns the parts of the README that are made, by the name in their markers.
 fn parts() -> Vec<(&'static str, String)> {
-    vec![("exit codes", exit_codes()), ("findings", findings())]
+    vec![
+        ("keys", keys()),
+        ("exit codes", exit_codes()),
+        ("findings", findings()),
+    ]
+}
+
+fn keys() -> String {
+    let cell = |key: &Key| match key.label().as_str() {
+        // A bar ends a cell, and a backslash escapes.
+        "|" => "`\\|`".to_owned(),
+        label => format!("`{label}`"),
+    };
+    let rows: Vec<[String; 2]> = commands()
+        .iter()
+        .map(|spec| {
+            [
+                spec.keys.iter().map(cell).collect::<Vec<_>>().join(" "),
+                spec.doc.to_owned(),
+            ]
+        })
+        .collect();
+    table(["key", "does"], &rows)
 }
 
 fn exit_codes() -> String {
-    let mut text = String::from("| code | meaning |\n| --- | --- |\n");
-    for (exit, what) in Exit::DOCUMENTED {
-        text.push_str(&format!("| {} | {what} |\n", exit.code()));
-    }
-    text
+    let rows = Exit::DOCUMENTED.map(|(exit, what)| [exit.code().to_string(), what.to_owned()]);
+    table(["code", "meaning"], &rows)
 }
 
 fn findings() -> String {
-    let mut text = String::from("| finding | meaning |\n| --- | --- |\n");
-    for finding in Finding::ALL {
-        text.push_str(&format!("| `{}` | {} |\n", finding.word(), man::meaning(finding)));
-    }
-    text
+    let rows =
+        Finding::ALL.map(|finding| [format!("`{}`", finding.word()), man::meaning(finding).to_owned()]);
+    table(["finding", "meaning"], &rows)
+}
+
+fn table(heads: [&str; 2], rows: &[[String; 2]]) -> String {
+    let rows = rows.iter().map(|row| format!("| {} |\n", row.join(" | ")));
+    format!(
+        "| {} |\n| --- | --- |\n{}",
+        heads.join(" | "),
+        rows.collect::<String>()
+    )
 }
 
 #[test]

@@ -60,7 +60,7 @@ pub struct Descriptor {
     #[schemars(extend("enum" = ["pipe", "fifo", "socket", "terminal", "pty-master", "null", "file",
         "anonymous", "other"]))]
     pub kind: &'static str,
-    /// Path, address or name, redacted.
+    /// Path or name, redacted; of pipes and sockets as the kernel writes it, `pipe:[88121]`.
     pub target: String,
     /// Bytes of `target` in base64, only where they are not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::page::Page;
 use super::publish::Secrets;
 use crate::text::{Safe, width};
 
@@ -79,41 +80,42 @@ impl Explained {
         )
     }
 
-    /// Returns the answer as a paragraph: what decided, and what nearly did.
-    pub fn paragraph(&self) -> String {
-        let mut text = format!("{}\n", Safe::from_text(&self.line));
-        let sure = self
-            .confidence
-            .map(|confidence| format!(", {confidence}"))
-            .unwrap_or_default();
-        let rule = self
-            .rule
-            .as_ref()
-            .map(|rule| format!(", rule {}", Safe::from_text(rule)));
-        let answer = match (self.mcp, self.undecided) {
-            (true, _) => "an MCP server, or what starts one",
-            (false, true) => "undecided: the command line alone cannot say",
-            (false, false) => "no MCP server",
-        };
-        text.push_str(&format!("  is        {answer}\n"));
-        text.push_str(&format!(
-            "  role      {}{sure}{}\n",
-            self.role,
-            rule.unwrap_or_default()
-        ));
+    /// Returns the answer as a paragraph: what decided, and what nearly did. `columns` of the
+    /// terminal; `None`: nothing is wrapped.
+    pub fn paragraph(&self, columns: Option<usize>) -> String {
+        let mut page = Page::new(columns);
+        page.heading(&self.line);
+        page.row(
+            "is",
+            match (self.mcp, self.undecided) {
+                (true, _) => "an MCP server, or what starts one",
+                (false, true) => "undecided: the command line alone cannot say",
+                (false, false) => "no MCP server",
+            },
+        );
+        let rule = self.rule.as_ref().map(|rule| format!("rule {rule}"));
+        let parts = [
+            Some(self.role.to_owned()),
+            self.confidence.map(str::to_owned),
+            rule,
+        ];
+        page.row(
+            "role",
+            &parts.into_iter().flatten().collect::<Vec<_>>().join(", "),
+        );
         if let Some(instance) = &self.instance {
-            text.push_str(&format!("  instance  {instance}\n"));
+            page.row("instance", instance);
         }
-        text.push_str(&format!("  because   {}\n", Safe::from_text(&self.because)));
+        page.row("because", &self.because);
         for miss in &self.near_misses {
             let rule = miss
                 .rule
                 .as_ref()
-                .map(|rule| format!("{}: ", Safe::from_text(rule)));
-            let rule = rule.unwrap_or_default();
-            text.push_str(&format!("  not       {rule}{}\n", Safe::from_text(&miss.why)));
+                .map(|rule| format!("{rule}: "))
+                .unwrap_or_default();
+            page.row("not", &format!("{rule}{}", miss.why));
         }
-        text
+        page.into_text()
     }
 }
 
@@ -121,4 +123,64 @@ fn padded(text: &str, columns: usize) -> String {
     let safe = Safe::from_text(text);
     let missing = columns.saturating_sub(width::columns(safe.as_str()));
     format!("{safe}{}", " ".repeat(missing))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer() -> Explained {
+        Explained {
+            line: "npx \u{1b}[31m -y mcp-server-x".to_owned(),
+            mcp: true,
+            role: "launcher",
+            confidence: Some("known"),
+            rule: Some("npx-package".to_owned()),
+            because: "package mcp-server-x".to_owned(),
+            near_misses: vec![Miss {
+                rule: None,
+                why: "no\nentry".to_owned(),
+            }],
+            undecided: false,
+            pid: None,
+            instance: None,
+        }
+    }
+
+    #[test]
+    fn an_answer_is_one_line_whatever_the_command_line_holds() {
+        let line = answer().one_line();
+        assert_eq!(
+            line,
+            "mcp  launcher  known       npx-package               npx \\x1b[31m -y mcp-server-x"
+        );
+        let undecided = Explained {
+            mcp: false,
+            undecided: true,
+            ..answer()
+        };
+        assert!(undecided.one_line().starts_with("?  "));
+        let no = Explained {
+            mcp: false,
+            ..answer()
+        };
+        assert!(no.one_line().starts_with("no "));
+    }
+
+    #[test]
+    fn a_paragraph_says_what_decided_and_what_did_not() {
+        assert_eq!(
+            answer().paragraph(None),
+            "npx \\x1b[31m -y mcp-server-x\n  is              an MCP server, or what starts one\n  role            \
+             launcher, known, rule npx-package\n  because         package mcp-server-x\n  not             \
+             no\\nentry\n"
+        );
+    }
+
+    #[test]
+    fn keys_that_only_a_process_has_are_left_out() {
+        let value = serde_json::to_value(answer()).unwrap();
+        assert!(value.get("pid").is_none() && value.get("instance").is_none());
+        assert_eq!(value["near_misses"][0]["rule"], serde_json::Value::Null);
+    }
 }

@@ -20,7 +20,10 @@ pub(super) struct GridColumn {
 }
 
 /// Fewest columns of the terminal for the last column.
-const LAST: usize = 8;
+const LAST: usize = 16;
+
+/// Columns of the terminal that the first column keeps.
+const FIRST: usize = 8;
 
 /// Returns the table, headings first. `room` is the terminal's width; `None`: nothing is dropped or
 /// cut. Each row has one cell per column.
@@ -51,7 +54,7 @@ pub(super) fn grid(
         // Two columns are the least that makes sense: the first gives way.
         let over = needed(&shown).saturating_sub(room);
         if let Some((_, cells)) = shown.first_mut() {
-            *cells = cells.saturating_sub(over);
+            *cells = cells.saturating_sub(over).max(FIRST.min(*cells)).min(room);
         }
     }
     let titles: Vec<Safe> = columns
@@ -156,16 +159,16 @@ mod tests {
     #[test]
     fn a_terminal_gets_whole_lines_that_fit() {
         assert_eq!(
-            grid(&COLUMNS, &rows(), Some(30), Glyphs::Ascii),
+            grid(&COLUMNS, &rows(), Some(32), Glyphs::Ascii),
             "NAME       PID COMMAND\n\
-             git          7 python -m mcp_~\n\
+             git          7 python -m mcp_se~\n\
              a-very-~ 48271 x\n"
         );
         assert_eq!(
             grid(&COLUMNS, &rows(), Some(18), Glyphs::Ascii),
             "NAME     COMMAND\ngit      python -~\na-very-~ x\n"
         );
-        for room in 10..60 {
+        for room in 5..60 {
             let text = grid(&COLUMNS, &rows(), Some(room), Glyphs::Ascii);
             assert!(
                 text.lines().all(|line| width::columns(line) <= room),

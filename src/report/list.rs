@@ -196,7 +196,7 @@ mod tests {
             "48271",
             "48270",
             "deploy",
-            "severed",
+            "SEVERED",
             "14h22m",
             "\\xff",
             "0s 900 claude",
@@ -238,7 +238,7 @@ mod tests {
             Secrets::Shown,
             paper,
         );
-        assert!(narrow.contains("48271") && narrow.contains("severed"), "{narrow}");
+        assert!(narrow.contains("48271") && narrow.contains("SEVERED"), "{narrow}");
     }
 
     #[test]
@@ -247,16 +247,25 @@ mod tests {
             all: true,
             ..Selection::default()
         };
-        let text = list(&full_world(), &selection, &redactor(), Secrets::Shown, PIPE);
+        let text = list(
+            &full_world(),
+            &selection,
+            &redactor(),
+            Secrets::Removed(&redactor()),
+            PIPE,
+        );
         assert_eq!(text.lines().count(), 8, "{text}");
         let of = |pid: &str| {
             text.lines()
                 .find(|line| line.starts_with(pid))
                 .unwrap_or_default()
         };
-        assert!(of("48271").contains("severed"), "{text}");
+        assert!(of("48271").contains("server"), "{text}");
         assert!(of("48290").contains("helper"), "{text}");
-        assert!(of("48290").contains("[ssh]"), "argv could not be read: {text}");
+        assert!(
+            of("48290").contains("ssh (command line: reading failed)"),
+            "argv could not be read: {text}"
+        );
         assert!(of("  900").contains("client"), "{text}");
     }
 

@@ -62,16 +62,14 @@ pub(super) fn exact(bytes: &OsBytes) -> Exact {
 
 /// Returns the text of bytes that may hold a secret: targets, commands, titles.
 pub(super) fn redacted(bytes: &OsBytes, secrets: Secrets<'_>) -> Exact {
-    match bytes.as_str() {
-        Some(text) => Exact {
+    if let Some(text) = bytes.as_str() {
+        return Exact {
             text: secrets.line(text),
             base64: None,
-        },
-        None => {
-            let redacted = secrets.argv(std::slice::from_ref(bytes));
-            exact_bytes(redacted.first().map_or(&[], Vec::as_slice))
-        }
+        };
     }
+    let redacted = secrets.argv(std::slice::from_ref(bytes));
+    exact_bytes(redacted.first().map_or(&[], Vec::as_slice))
 }
 
 /// Returns an argument vector, redacted, with as many elements as it had.

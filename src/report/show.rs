@@ -355,18 +355,26 @@ fn end_line(evidence: &Evidence, end: &End) -> String {
         _ => "other end held by:".to_owned(),
     };
     let mut line = format!("{fd} of pid {}, {}{inode}{access}, {who}", end.pid, end.kind);
-    for holder in &end.holders {
-        let name = name_of(evidence, holder.pid);
-        line.push_str(&format!(
-            " {}{name} fd {} {} ({});",
-            holder.pid, holder.fd, holder.access, holder.relation
-        ));
-    }
-    let shown = u32::try_from(end.holders.len()).unwrap_or(u32::MAX);
+    let mut parts: Vec<String> = end
+        .holders
+        .iter()
+        .map(|holder| {
+            let name = name_of(evidence, holder.pid);
+            format!(
+                "{}{name} fd {} {} ({})",
+                holder.pid, holder.fd, holder.access, holder.relation
+            )
+        })
+        .collect();
+    let shown = u32::try_from(parts.len()).unwrap_or(u32::MAX);
     if end.holder_count > shown {
-        line.push_str(&format!(" and {} more", end.holder_count - shown));
+        parts.push(format!("and {} more", end.holder_count - shown));
     }
-    line.trim_end_matches(';').to_owned()
+    if !parts.is_empty() {
+        line.push(' ');
+        line.push_str(&parts.join("; "));
+    }
+    line
 }
 
 fn name_of(evidence: &Evidence, pid: u32) -> String {
@@ -397,9 +405,13 @@ fn descriptor_section(page: &mut Page, evidence: &Evidence) {
             .as_ref()
             .map(|ends| other_end(evidence, ends))
             .unwrap_or_default();
+        let target = match one.kind {
+            "pipe" | "socket" | "null" => one.target.clone(),
+            kind => format!("{kind} {}", one.target),
+        };
         page.row(
             &format!("{:>4} {access:<2}", one.fd),
-            &format!("{} {}{wire}{other}", one.kind, one.target),
+            &format!("{target}{wire}{other}"),
         );
     }
 }

@@ -137,7 +137,7 @@ pub const COLUMNS: [Column; 14] = [
     left(
         ColumnId::Why,
         "WHY",
-        9,
+        12,
         90,
         "reason of the finding, where the line has no room for WIRE and COMMAND",
     ),
@@ -198,6 +198,9 @@ pub struct Placed {
 /// Narrowest NAME column.
 const NAME_MIN: u16 = 14;
 
+/// Cells that NAME gives up before a column is dropped.
+const NAME_GIVES: u16 = 3;
+
 /// Returns the columns for a line of `width` cells whose pids take `pid_width` cells.
 ///
 /// With room for all, WIRE and COMMAND are shown; else WHY stands in their place, and the least
@@ -213,11 +216,11 @@ pub fn fit(width: u16, pid_width: u16) -> Vec<Placed> {
             .filter(|column| !matches!(column.id, ColumnId::Wire | ColumnId::Command))
             .collect();
     }
-    while needed(&shown, pid_width) > width && shown.len() > 3 {
+    while needed(&shown, pid_width) > width + NAME_GIVES && shown.len() > 3 {
         let Some(least) = shown.iter().map(|column| column.importance).min() else {
             break;
         };
-        // NAME gives up six cells before anything as important as WHY goes.
+        // From WHY on nothing is dropped: NAME gives up more cells, and the last column is cut.
         if least >= ColumnId::Why.column().importance {
             break;
         }

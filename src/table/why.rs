@@ -18,7 +18,7 @@ pub fn of_instance(shown: Shown<'_>, instance: &Instance) -> Safe {
             .and_then(|end| holder(shown, end))
             .map_or_else(|| first_fact(shown, instance), |holder| join("by", &holder)),
         Finding::Wedged => match &instance.client {
-            Some(client) => Safe::from_text(&format!("client {} {}", client.process.pid, client.state)),
+            Some(client) => Safe::from_text(&format!("client {}", client.process.pid)),
             None => first_fact(shown, instance),
         },
         Finding::Defunct => {
@@ -147,7 +147,6 @@ pub fn kind_letter(kind: EndKind) -> char {
 
 fn severed(end: &End) -> &'static str {
     match end.kind {
-        EndKind::Socket => "peer closed",
         EndKind::Tty => "hung up",
         _ => "no writer",
     }

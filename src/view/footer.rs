@@ -77,6 +77,16 @@ fn of_instance(instance: &Instance) -> String {
         .collect();
     match instance.finding {
         Finding::Attached | Finding::Network if !instance.older_twin => String::new(),
+        Finding::Attached | Finding::Network => {
+            "next: a younger twin runs: find out whether the session of this one has ended".to_owned()
+        }
+        Finding::Wedged => {
+            "next: its client cannot act: look at the client first, it may be resumed".to_owned()
+        }
+        Finding::Held => {
+            "next: find out what the holder of the other end is for: ending it may be the remedy".to_owned()
+        }
+        Finding::Defunct => "next: it has exited; what is left is for its parent to wait for it".to_owned(),
         Finding::Unknown => "next: read what is not known (1) with the rights that it needs".to_owned(),
         _ if instance.reach.is_none() => {
             "next: wait for the closer look, then read what it reaches (1)".to_owned()
@@ -89,6 +99,29 @@ fn of_instance(instance: &Instance) -> String {
             letters.join(" ")
         ),
     }
+}
+
+/// The commands of the footer that would do something, in its order; where they do not fit, those
+/// in front of its order of importance.
+fn commands(app: &App, width: usize) -> Vec<(String, &'static str)> {
+    let useful = command::FOOTER.iter().filter_map(|(command, importance)| {
+        let spec = command::of(*command)?;
+        let available = (spec.available)(app) == Availability::Yes;
+        Some((*importance, spec.keys.first()?.label(), spec.footer?)).filter(|_| available)
+    });
+    let mut shown: Vec<(u8, String, &'static str)> = useful.collect();
+    while shown
+        .iter()
+        .map(|(_, key, word)| columns(key) + columns(word) + 3)
+        .sum::<usize>()
+        > width + 1
+    {
+        let Some(least) = shown.iter().map(|(importance, ..)| *importance).min() else {
+            break;
+        };
+        shown.retain(|(importance, ..)| *importance != least);
+    }
+    shown.into_iter().map(|(_, key, word)| (key, word)).collect()
 }
 
 /// The keys that do something here and now.
@@ -110,13 +143,7 @@ pub(super) fn keys(app: &App, width: usize) -> Drawn {
             ("Ctrl-U", "clear"),
         ]);
     } else if app.panes().focus() == Focus::Tree {
-        for spec in command::FOOTER.iter().filter_map(|command| command::of(*command)) {
-            if let (Some(word), Some(key), Availability::Yes) =
-                (spec.footer, spec.keys.first(), (spec.available)(app))
-            {
-                entries.push((key.label(), word));
-            }
-        }
+        entries = commands(app, width);
     } else {
         let full = if app.panes().focus() == Focus::FullPane {
             "back to the tree"

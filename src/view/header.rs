@@ -10,6 +10,12 @@ use crate::table::tree::{Breadth, Scope};
 use crate::table::{Figures, Sort, cells};
 use crate::text::{Safe, format};
 
+/// From this width on nothing has to be shortened to fit with the rest.
+const WIDE: usize = 100;
+
+/// Width of a usual terminal.
+const USUAL_WIDTH: usize = 78;
+
 /// Machine, operator, clock, state of the feed.
 pub(super) fn first(app: &App, width: usize, theme: Theme) -> Drawn {
     let mut line = Segments::default();
@@ -20,11 +26,7 @@ pub(super) fn first(app: &App, width: usize, theme: Theme) -> Drawn {
             8,
             safe(Safe::from_bytes(sample.host.hostname.as_bytes()), Tone::Plain),
         );
-        line.add(
-            6,
-            safe(Safe::from_bytes(sample.observer.user.as_bytes()), Tone::Plain),
-        );
-        line.add(4, say(&origin(&sample.observer), Tone::Plain));
+        line.add(6, safe(operator(&sample.observer, width), Tone::Plain));
         line.add(
             2,
             say(
@@ -40,9 +42,22 @@ pub(super) fn first(app: &App, width: usize, theme: Theme) -> Drawn {
     }
     line.add(9, feed(app));
     if let Some(world) = app.world() {
-        line.add(5, say(&format!("own {}", cost(world.sample.cost_us)), Tone::Dim));
+        line.add(
+            5,
+            say(&format!("own {}", cost(world.sample.cost_us, width)), Tone::Dim),
+        );
     }
     line.fit(width, theme)
+}
+
+/// Who looks: user, and where the line has room the login uid behind sudo and the SSH origin.
+fn operator(observer: &Observer, width: usize) -> Safe {
+    let user = Safe::from_bytes(observer.user.as_bytes());
+    let origin = origin(observer);
+    if origin.is_empty() || width < USUAL_WIDTH {
+        return user;
+    }
+    Safe::join([user, Safe::from_text(&origin)], " ")
 }
 
 fn origin(observer: &Observer) -> String {
@@ -68,8 +83,10 @@ fn load(world: &World) -> String {
     format!("load {one} {five} {fifteen}")
 }
 
-fn cost(us: u64) -> String {
-    if us < 10_000 {
+fn cost(us: u64, width: usize) -> String {
+    if width < WIDE {
+        format!("{}ms", us.div_ceil(1000))
+    } else if us < 10_000 {
         format!("{}.{} ms", us / 1000, us % 1000 / 100)
     } else {
         format!("{} ms", us / 1000)
@@ -125,7 +142,7 @@ pub(super) fn second(app: &App, width: usize, theme: Theme) -> Drawn {
         line.add(8, lit("0 severed among those readable", Tone::Plain));
     }
     if figures.older > 0 {
-        let word = if width < 100 {
+        let word = if width < WIDE {
             "older"
         } else if figures.older == 1 {
             "older twin"

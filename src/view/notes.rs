@@ -93,11 +93,12 @@ fn nothing_left(shown: Shown<'_>) -> Vec<Para> {
     let sample = &world.sample;
     let state = match figures.count(Finding::Attached) {
         attached if attached == figures.instances => "all attached".to_owned(),
-        attached => format!(
-            "{attached} attached, {} network, {} unknown",
-            figures.count(Finding::Network),
-            figures.count(Finding::Unknown)
-        ),
+        _ => [Finding::Attached, Finding::Network, Finding::Unknown]
+            .into_iter()
+            .filter(|finding| figures.count(*finding) > 0)
+            .map(|finding| format!("{} {}", figures.count(finding), finding.word()))
+            .collect::<Vec<_>>()
+            .join(", "),
     };
     let left = if figures.count(Finding::Unknown) > 0 || sample.visibility != Visibility::All {
         "nothing seen left over"

@@ -19,6 +19,12 @@ use crate::table::counts::counts;
 use crate::text::width::{columns, pad, pad_left};
 use crate::text::{Safe, format};
 
+/// Below this width a popup takes all of it.
+const NARROW: u16 = 90;
+
+/// From this width of text on the sizes of generations are listed.
+const SIZES: usize = 80;
+
 /// Draws the popup; answers with the place of the cursor where something is typed.
 pub(super) fn draw(
     buffer: &mut Buffer,
@@ -31,7 +37,11 @@ pub(super) fn draw(
     if let Content::Palette(palette) = popup.content() {
         return Some(draw_palette(buffer, screen, app, palette, theme));
     }
-    let width = screen.width.saturating_sub(4).min(100);
+    let width = if screen.width < NARROW {
+        screen.width
+    } else {
+        (screen.width - 4).min(100)
+    };
     let text_width = usize::from(width.saturating_sub(4));
     let (title, paragraphs) = content(app, popup.content(), text_width);
     let lines: Vec<Drawn> = paragraphs
@@ -96,11 +106,8 @@ fn frame(buffer: &mut Buffer, area: Rect, title: &Safe, place: &str, theme: Them
 }
 
 fn draw_palette(buffer: &mut Buffer, screen: Rect, app: &App, palette: &Palette, theme: Theme) -> Position {
-    let area = centred(
-        screen,
-        screen.width.saturating_sub(4).min(84),
-        screen.height.saturating_sub(4).min(22),
-    );
+    let width = if screen.width < NARROW { screen.width } else { 84 };
+    let area = centred(screen, width, screen.height.saturating_sub(4).min(22));
     frame(buffer, area, &Safe::literal("commands"), "", theme);
     let body = Rect {
         x: area.x + 1,
@@ -207,22 +214,32 @@ fn count(shown: Shown<'_>, width: usize) -> Vec<Para> {
     let owner_width = (width / 4).clamp(10, 30);
     let name_width = (width / 5).clamp(8, 20);
     let head = format!(
-        "{}  {}  COUNT TROUBLE OLDER   MEM  GENERATIONS, OLDEST FIRST",
+        "{}  {}  COUNT TROUBLE OLDER   MEM  GENS{}",
         pad("OWNER", owner_width, glyphs),
-        pad("SERVER", name_width, glyphs)
+        pad("SERVER", name_width, glyphs),
+        if width < SIZES {
+            ""
+        } else {
+            "  THEIR SIZES, OLDEST FIRST"
+        }
     );
     let mut out = vec![Para::row(say(&head, Tone::Strong))];
     for one in all {
-        let generations: Vec<String> = one.generations.iter().map(ToString::to_string).collect();
+        let sizes: Vec<String> = one.generations.iter().map(ToString::to_string).collect();
+        let sizes = if width < SIZES {
+            String::new()
+        } else {
+            sizes.join(" + ")
+        };
         let line = format!(
-            "{}  {}  {} {} {} {}  {}",
+            "{}  {}  {} {} {} {} {}  {sizes}",
             pad(one.owner.as_str(), owner_width, glyphs),
             pad(one.name.as_str(), name_width, glyphs),
             pad_left(&one.figures.instances.to_string(), 5, glyphs),
             pad_left(&one.figures.trouble().to_string(), 7, glyphs),
             pad_left(&one.figures.older.to_string(), 5, glyphs),
             pad_left(&format::bytes(one.figures.rss_bytes.unwrap_or(0)), 5, glyphs),
-            generations.join(" + "),
+            pad_left(&one.generations.len().to_string(), 5, glyphs),
         );
         let tone = if one.figures.trouble() > 0 {
             Tone::Warning

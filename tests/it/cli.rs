@@ -1,4 +1,10 @@
 //! The built program from outside: exit codes, usage, pipes that close early, generated texts, JSON.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by them"
+)]
 
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -131,6 +137,7 @@ fn the_manual_has_its_sections() {
         "NAME",
         "OPTIONS",
         "COMMANDS",
+        "KEYS",
         "FINDINGS",
         "FILES",
         "ENVIRONMENT",
@@ -286,7 +293,7 @@ fn a_server_is_attached_until_its_wire_is_let_go() {
     );
     let table = stdout(&list(&["--finding", "severed"]));
     assert_eq!(table.lines().count(), 2, "{table}");
-    assert!(table.contains(&pid) && table.contains("severed"), "{table}");
+    assert!(table.contains(&pid) && table.contains("SEVERED"), "{table}");
 }
 
 #[test]

@@ -2,4 +2,6 @@
 
 mod cli;
 mod platform;
+mod pty;
+mod support;
 mod tidy;

@@ -23,7 +23,7 @@ impl Nav {
         change: Change,
     ) -> Option<String> {
         self.layout(shown, query);
-        let said = self.reselect(shown, change);
+        let said = self.reselect(shown, query, change);
         self.remember(shown);
         said
     }
@@ -48,7 +48,7 @@ impl Nav {
         self.rows = self.tree.walk(|at| kept[at], open);
     }
 
-    fn reselect(&mut self, shown: Shown<'_>, change: Change) -> Option<String> {
+    fn reselect(&mut self, shown: Shown<'_>, query: &Query, change: Change) -> Option<String> {
         if let Some(parked) = self.parked.clone()
             && self.select_shown(&parked)
         {
@@ -63,7 +63,7 @@ impl Nav {
             return None;
         }
         if let Some(place) = self.tree.find(&wanted) {
-            self.select_above(place, wanted);
+            self.select_above(shown, query, place, wanted);
             return None;
         }
         let stands_in = self.stand_in(shown, &wanted, change);
@@ -77,26 +77,24 @@ impl Nav {
         Some(self.say_gone(shown, stands_in))
     }
 
-    /// The row exists, but is folded away or filtered out: the nearest row above it that is shown.
-    fn select_above(&mut self, place: usize, wanted: RowId) {
-        let above = self
-            .tree
-            .ancestors(place)
-            .find_map(|at| self.rows.iter().position(|row| *row == at));
-        match above {
-            Some(at)
-                if self
-                    .tree
-                    .ancestors(place)
-                    .any(|at| self.tree.node(at).is_some_and(|n| !self.is_open(n))) =>
-            {
-                self.select_at(at);
-            }
-            _ => {
-                self.parked.get_or_insert(wanted);
-                self.select_at(above.unwrap_or(self.at));
-            }
+    /// The row exists, but is not shown. Folded away: the nearest row above it that is. Filtered
+    /// out: the first match, until the row comes back.
+    fn select_above(&mut self, shown: Shown<'_>, query: &Query, place: usize, wanted: RowId) {
+        let above = self.shown_above(place);
+        if query.is_empty() {
+            self.select_at(above.unwrap_or(self.at));
+            return;
         }
+        self.parked.get_or_insert(wanted);
+        let matches = |at: &usize| self.tree.node(*at).is_some_and(|node| query.matches(shown, node));
+        let first = self.rows.iter().position(matches);
+        self.select_at(first.or(above).unwrap_or(self.at));
+    }
+
+    /// The nearest row above a row of the tree that is shown.
+    fn shown_above(&self, place: usize) -> Option<usize> {
+        let mut above = self.tree.ancestors(place);
+        above.find_map(|at| self.rows.iter().position(|row| *row == at))
     }
 
     /// The row is not in the tree: what remains of the same instance, or the row that stands for
@@ -119,19 +117,18 @@ impl Nav {
             }
             choices.extend(first_of(shown, owner).map(|instance| RowId::Instance(instance.id)));
         }
-        choices.iter().any(|choice| {
-            self.select_shown(choice)
-                || self.tree.find(choice).is_some_and(|place| {
-                    let above = self
-                        .tree
-                        .ancestors(place)
-                        .find_map(|at| self.rows.iter().position(|row| *row == at));
-                    above.is_some_and(|at| {
-                        self.select_at(at);
-                        true
-                    })
-                })
-        })
+        choices
+            .iter()
+            .any(|choice| self.select_shown(choice) || self.select_over(choice))
+    }
+
+    /// Selects the nearest row above one that is folded away.
+    fn select_over(&mut self, id: &RowId) -> bool {
+        let Some(at) = self.tree.find(id).and_then(|place| self.shown_above(place)) else {
+            return false;
+        };
+        self.select_at(at);
+        true
     }
 
     fn say_gone(&mut self, shown: Shown<'_>, stands_in: bool) -> String {

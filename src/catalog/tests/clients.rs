@@ -105,7 +105,10 @@ fn a_guess_is_marked() {
     let run = argv(&["claude"]);
     assert!(
         catalog
-            .client(&seen(&run, None))
+            .client(&seen(
+                &run,
+                Some(&OsBytes::from("/home/u/.local/share/claude/versions/2"))
+            ))
             .is_some_and(|found| !found.guess)
     );
 }

@@ -325,3 +325,45 @@ fn the_users_rules_come_first_and_errors_name_the_line() {
         );
     }
 }
+
+#[test]
+fn the_user_can_add_a_client() {
+    let text = "[[clients]]\nid = 'acme'\nname = 'Acme'\nevidence = 'docs'\nexpands = ['braces']\n\
+        files = [{ path = '~/.acme.json', format = 'json', pointers = ['/servers/*'], scope = 'user', evidence = 'docs' }]\n\
+        processes = [{ programs = ['acme'], evidence = 'docs' }]\n";
+    let catalog = Catalog::builtin()
+        .and_then(|catalog| catalog.extended("config.toml", text))
+        .expect("valid");
+    let words = argv(&["/opt/acme", "chat"]);
+    let seen = Seen {
+        argv: &words,
+        exe: None,
+        cwd: None,
+        home: None,
+        variables: None,
+    };
+    assert_eq!(
+        catalog.client(&seen).map(|found| found.id),
+        Some("acme".to_owned())
+    );
+    let files = catalog.config_files(crate::model::host::Os::Linux);
+    let file = files.iter().find(|file| file.client == "acme").expect("its file");
+    let (path, home) = (OsBytes::from("/home/u/.acme.json"), OsBytes::from("/home/u"));
+    let text = br#"{"servers":{"a":{"command":"${HOME}/x"}}}"#;
+    let servers = catalog
+        .parse_config(file.index, &path, &home, None, text)
+        .expect("valid");
+    let words = argv(&["/home/u/x"]);
+    let seen = Seen {
+        argv: &words,
+        exe: None,
+        cwd: None,
+        home: None,
+        variables: None,
+    };
+    assert!(
+        catalog
+            .matches(&servers[0], &seen)
+            .is_some_and(|found| !found.lossy)
+    );
+}

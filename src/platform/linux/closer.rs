@@ -15,7 +15,8 @@ use super::table::Table;
 use crate::model::descriptor::Target;
 use crate::model::identity::ProcessKey;
 use crate::model::interest::Interest;
-use crate::model::sample::{Sample, Unit};
+use crate::model::reading::Reading;
+use crate::model::sample::{Problem, Sample, Unit};
 use crate::model::socket::{InetSocket, Protocol, Sockets};
 
 /// What is kept between two looks.
@@ -25,6 +26,8 @@ pub(super) struct Closer {
     search: Search,
     pidfds: Pidfds,
     details: Details,
+    /// Sockets of interest that no dump has.
+    not_dumped: BTreeSet<u64>,
 }
 
 impl Closer {
@@ -35,6 +38,7 @@ impl Closer {
             search: Search::default(),
             pidfds: Pidfds::default(),
             details: Details::default(),
+            not_dumped: BTreeSet::new(),
         }
     }
 
@@ -51,20 +55,37 @@ impl Closer {
         sample: &mut Sample,
         interest: &Interest,
     ) {
-        let closely: BTreeSet<ProcessKey> = interest
-            .closely
-            .iter()
-            .copied()
-            .filter(|key| sample.get(*key).is_some())
-            .collect();
+        let known = |key: &ProcessKey| sample.get(*key).is_some();
+        let closely: BTreeSet<ProcessKey> = interest.closely.iter().copied().filter(known).collect();
         if self.live {
-            sample.sockets = netlink::sockets();
             self.pidfds.follow(reader, &closely);
         }
+        self.fill(reader, table, sample, &closely, interest);
+        if self.live {
+            self.dump_sockets(sample, &closely);
+        }
+        let wanted = wanted(sample, &closely, interest);
+        let processes = sample.processes.values().map(Arc::as_ref);
+        let found = self
+            .search
+            .run(reader, processes, |pid| table.unmoved(pid), &wanted);
+        sample.holders = found.holders;
+        sample.terminal_masters = found.terminal_masters;
+        sample.unsearched = found.unsearched;
+    }
+
+    fn fill(
+        &mut self,
+        reader: &mut Reader,
+        table: &Table,
+        sample: &mut Sample,
+        closely: &BTreeSet<ProcessKey>,
+        interest: &Interest,
+    ) {
         self.details.begin(interest);
         let mut system_locks = None;
         let mut units: Vec<Unit> = Vec::new();
-        for key in &closely {
+        for key in closely {
             let Some(process) = sample.processes.get_mut(&key.pid) else {
                 continue;
             };
@@ -73,25 +94,53 @@ impl Closer {
             units.extend(self.details.fill(reader, process, table.unmoved(key.pid)));
             if process.descriptors.is_denied() {
                 let all = system_locks.get_or_insert_with(|| system_lock_lines(reader));
-                let own = all
+                let of_process = |line: &&LockLine| line.pid == Some(u64::from(key.pid.get()));
+                process.locks = all
                     .iter()
-                    .filter(|line| line.pid == Some(u64::from(key.pid.get())));
-                process.locks = own.map(|line| line.clone().lock(None)).collect();
+                    .filter(of_process)
+                    .map(|line| line.clone().lock(None))
+                    .collect();
             }
         }
         sample.units = services(units);
-        let wanted = wanted(sample, &closely, interest);
-        let unmoved = |pid| table.unmoved(pid);
-        let found = self.search.run(
-            reader,
-            sample.processes.values().map(Arc::as_ref),
-            unmoved,
-            &wanted,
-        );
         self.details.end();
-        sample.holders = found.holders;
-        sample.terminal_masters = found.terminal_masters;
-        sample.unsearched = found.unsearched;
+    }
+
+    /// Dumps the sockets. A dump of a table that changes can pass one over, so it is taken twice where a
+    /// socket of interest is not in it; after that, it is of a kind that is not dumped, or of another
+    /// network namespace.
+    fn dump_sockets(&mut self, sample: &mut Sample, closely: &BTreeSet<ProcessKey>) {
+        let mut sockets = netlink::sockets();
+        if let Some(found) = sockets.value() {
+            let of_interest = closely
+                .iter()
+                .filter_map(|key| sample.get(*key)?.descriptors.value())
+                .flatten()
+                .filter_map(|descriptor| match descriptor.target {
+                    Target::Socket { inode } => Some(inode),
+                    _ => None,
+                });
+            let missing: BTreeSet<u64> = of_interest
+                .filter(|inode| !found.unix.contains_key(inode) && !found.inet.contains_key(inode))
+                .collect();
+            if !missing.is_subset(&self.not_dumped) {
+                sockets = netlink::sockets();
+            }
+            self.not_dumped = missing;
+        }
+        if let Some(kind) = sockets.absence() {
+            let detail = match &sockets {
+                Reading::Failed(why) => why.clone(),
+                _ => "sockets and their peers are not known".into(),
+            };
+            sample.problems.push(Problem {
+                pid: None,
+                what: "sock_diag".into(),
+                kind,
+                detail,
+            });
+        }
+        sample.sockets = sockets;
     }
 }
 

@@ -14,6 +14,7 @@ use std::os::fd::AsFd as _;
 use rustix::io::Errno;
 
 use super::parse::descriptor::{bracketed, fdinfo};
+use super::parse::stat::Stat;
 use super::reader::{Reader, absence};
 use crate::model::bytes::OsBytes;
 use crate::model::descriptor::{Access, Holder};
@@ -121,29 +122,35 @@ impl Search {
     fn process(&mut self, look: &mut Look<'_>, key: ProcessKey, unmoved: Option<[u64; 3]>) {
         let turn = (self.round + u64::from(key.pid.get())).is_multiple_of(ROTATION);
         let current = |scan: &Scan| !turn && scan.unmoved.is_some() && scan.unmoved == unmoved;
-        if !self.scans.get(&key).is_some_and(current) {
+        let fresh = !self.scans.get(&key).is_some_and(current);
+        if fresh {
             let links = links(look.reader, key.pid, &mut self.numbers);
-            self.scans.insert(
-                key,
-                Scan {
-                    unmoved,
-                    links,
-                    access: HashMap::new(),
-                    round: 0,
-                },
-            );
+            let scan = Scan {
+                unmoved,
+                links,
+                access: HashMap::new(),
+                round: 0,
+            };
+            self.scans.insert(key, scan);
         }
         let Some(scan) = self.scans.get_mut(&key) else {
             return;
         };
-        scan.round = self.round;
         match &scan.links {
-            Ok(links) => look.through(key, links, &mut scan.access),
+            Ok(links) if links.iter().any(|(_, link)| look.wants(*link)) => {
+                // Read by pid: only what still has the start time was this process's.
+                if fresh && !look.is(key) {
+                    return;
+                }
+                look.through(key, links, &mut scan.access);
+            }
+            Ok(_) => {}
             Err(errno) => match absence(*errno) {
                 Absence::Gone => {}
                 why => look.found.unsearched.push(Unsearched { process: key, why }),
             },
         }
+        scan.round = self.round;
     }
 }
 
@@ -156,43 +163,58 @@ struct Look<'a> {
 }
 
 impl Look<'_> {
+    fn wants(&self, link: Link) -> bool {
+        match link {
+            Link::Pipe(inode) | Link::Socket(inode) => self.wanted.inodes.contains(&inode),
+            Link::Master(number) => number.is_some_and(|number| self.wanted.terminals.contains(&number)),
+            Link::Path(path) => self.fifos.contains_key(&path),
+        }
+    }
+
+    fn is(&mut self, key: ProcessKey) -> bool {
+        let stat = self.reader.record(key.pid, "stat").ok().and_then(Stat::parse);
+        stat.is_some_and(|stat| stat.start == key.start)
+    }
+
     fn through(&mut self, key: ProcessKey, links: &[(u32, Link)], known: &mut HashMap<u32, Access>) {
         for (fd, link) in links {
+            if !self.wants(*link) {
+                continue;
+            }
+            let fd = *fd;
             match *link {
-                Link::Socket(inode) if self.wanted.inodes.contains(&inode) => {
-                    self.add(
-                        inode,
-                        Holder {
-                            process: key,
-                            fd: *fd,
-                            access: Access::Both,
-                        },
-                    );
-                }
-                Link::Pipe(inode) if self.wanted.inodes.contains(&inode) => {
-                    let info = || fdinfo(self.reader.fdinfo(key.pid, *fd).unwrap_or_default()).access;
-                    if let Some(access) = known.get(fd).copied().or_else(info) {
-                        known.insert(*fd, access);
+                Link::Socket(inode) => self.add(
+                    inode,
+                    Holder {
+                        process: key,
+                        fd,
+                        access: Access::Both,
+                    },
+                ),
+                Link::Pipe(inode) => {
+                    let info = || fdinfo(self.reader.fdinfo(key.pid, fd).unwrap_or_default()).access;
+                    if let Some(access) = known.get(&fd).copied().or_else(info) {
+                        known.insert(fd, access);
                         self.add(
                             inode,
                             Holder {
                                 process: key,
-                                fd: *fd,
+                                fd,
                                 access,
                             },
                         );
                     }
                 }
-                Link::Path(path) if !self.fifos.is_empty() => self.fifo(key, *fd, path),
-                Link::Master(Some(number)) if self.wanted.terminals.contains(&number) => {
+                Link::Path(path) => self.fifo(key, fd, path),
+                Link::Master(Some(number)) => {
                     let holder = Holder {
                         process: key,
-                        fd: *fd,
+                        fd,
                         access: Access::Both,
                     };
                     push(self.found.terminal_masters.entry(number).or_default(), holder);
                 }
-                _ => {}
+                Link::Master(None) => {}
             }
         }
     }

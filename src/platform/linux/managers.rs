@@ -54,9 +54,7 @@ impl ServiceManagers {
                 .answers
                 .get(&address)
                 .filter(|(asked, _)| now.duration_since(*asked) < FRESH);
-            let answer = fresh
-                .map(|(_, answer)| answer.clone())
-                .unwrap_or_else(|| ask(&address));
+            let answer = fresh.map_or_else(|| ask(&address), |(_, answer)| answer.clone());
             if fresh.is_none() {
                 self.answers.insert(address.clone(), (now, answer.clone()));
             }

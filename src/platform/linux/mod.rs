@@ -177,10 +177,16 @@ impl Source for LinuxSource {
 
     fn look_closer(&mut self, sample: &mut Sample, interest: &Interest) {
         let cost_before_us = clock::own_cpu_us();
+        for process in self.table.read_late(&mut self.reader, &self.users) {
+            sample.processes.entry(process.key.pid).or_insert(process);
+        }
         self.closer.look(&mut self.reader, &self.table, sample, interest);
         if self.options.live {
             self.managers.fill(sample, interest.closely.iter());
         }
+        let seen = Seen::count(sample.processes.values().map(AsRef::as_ref), sample.observer.uid);
+        sample.readable = seen.readable;
+        sample.visibility = seen.visibility(sample.hidden);
         sample.cost_us += clock::own_cpu_us().saturating_sub(cost_before_us);
     }
 }

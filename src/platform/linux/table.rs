@@ -117,6 +117,31 @@ impl Table {
         self.entries.get(&pid).map(|entry| entry.process.as_ref())
     }
 
+    /// Reads processes that have started since the pass: they may hold what is searched for.
+    pub(super) fn read_late(&mut self, reader: &mut Reader, users: &Users) -> Vec<Arc<Process>> {
+        let mut pids = std::mem::take(&mut self.pids);
+        let mut pass = Pass {
+            reader,
+            users,
+            dead: BTreeSet::new(),
+            unseen: Unseen::default(),
+        };
+        let mut late = Vec::new();
+        // Those that cannot be listed any more are not read; the next pass fails and says so.
+        if pass.reader.pids(&mut pids).is_ok() {
+            for pid in &pids {
+                if self.entries.contains_key(pid) {
+                    continue;
+                }
+                let visit = Visit::first(pass.reader, *pid);
+                self.read(&mut pass, *pid, visit);
+                late.extend(self.entries.get(pid).map(|entry| Arc::clone(&entry.process)));
+            }
+        }
+        self.pids = pids;
+        late
+    }
+
     /// Returns the `schedstat` of a process, where one that is the same later proves that it has not run.
     pub(super) fn unmoved(&self, pid: Pid) -> Option<[u64; 3]> {
         let entry = self.entries.get(&pid)?;

@@ -36,10 +36,9 @@ fn service(group: &[u8]) -> Option<(&'static str, &[u8])> {
         .filter(|part| part.ends_with(b".service") || part.ends_with(b".scope") && *part != b"init.scope");
     let first = units.next()?;
     let (manager, unit) = match units.next() {
-        None => ("systemd", first),
         Some(own) if first.starts_with(b"user@") => ("systemd --user", own),
         // A service that delegates its group has others below: they are its own affair.
-        Some(_) => ("systemd", first),
+        _ => ("systemd", first),
     };
     unit.ends_with(b".service").then_some((manager, unit))
 }

@@ -9,7 +9,7 @@ use crate::model::host::Os;
 use crate::model::identity::{InstanceId, Pid};
 use crate::model::instance::Instance;
 use crate::model::process::{Process, SignalMasks};
-use crate::model::socket::Protocol;
+use crate::model::socket::{Protocol, UnixSocket};
 use crate::model::world::World;
 use crate::report::evidence::{self, Evidence, Group, Identified, OtherEnd, SCHEMA, Signals, Socket};
 use crate::report::publish::{Exact, Secrets, exact, redacted};
@@ -140,9 +140,9 @@ fn descriptor(
 fn target(target: &Target, secrets: Secrets<'_>) -> (&'static str, Exact) {
     let plain = |text: String| Exact { text, base64: None };
     match target {
-        Target::Pipe { inode } => ("pipe", plain(format!("pipe {inode}"))),
+        Target::Pipe { inode } => ("pipe", plain(format!("pipe:[{inode}]"))),
         Target::Fifo { path, .. } => ("fifo", exact(path)),
-        Target::Socket { inode } => ("socket", plain(format!("socket {inode}"))),
+        Target::Socket { inode } => ("socket", plain(format!("socket:[{inode}]"))),
         Target::Terminal { path, hung_up: false } => ("terminal", exact(path)),
         Target::Terminal { path, hung_up: true } => ("terminal", marked(exact(path), " (hung up)")),
         Target::PtyMaster { index: Some(index) } => ("pty-master", plain(format!("of /dev/pts/{index}"))),
@@ -261,10 +261,8 @@ fn socket(world: &World, subject: &Process, own: &[&Instance], descriptor: &Desc
             }
             .to_owned(),
         );
-        let path =
-            |socket: &crate::model::socket::UnixSocket| socket.path.as_ref().map(|path| exact(path).text);
-        row.local = path(unix);
-        row.remote = unix.peer.and_then(|peer| sockets.unix.get(&peer)).and_then(path);
+        row.local = bound(unix);
+        row.remote = unix.peer.and_then(|peer| sockets.unix.get(&peer)).and_then(bound);
         row.unread = unix.unread;
     } else if let Some(inet) = sockets.inet.get(&inode) {
         row.protocol = match inet.protocol {
@@ -280,6 +278,11 @@ fn socket(world: &World, subject: &Process, own: &[&Instance], descriptor: &Desc
         row.bytes_received = inet.bytes_received;
     }
     Some(row)
+}
+
+/// Returns the path that a unix socket is bound to.
+fn bound(socket: &UnixSocket) -> Option<String> {
+    socket.path.as_ref().map(|path| exact(path).text)
 }
 
 fn signals(world: &World, subject: &Process) -> Option<Signals> {

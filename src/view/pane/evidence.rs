@@ -5,7 +5,7 @@ use super::super::paint::{Para, Piece, lit, safe, say};
 use super::super::theme::Tone;
 use super::subject::Subject;
 use crate::app::App;
-use crate::model::finding::{Fact, Finding, Lead, Lineage, Weight};
+use crate::model::finding::{Fact, Finding, Lead, LeadKind, Lineage, Weight};
 use crate::model::instance::Instance;
 use crate::model::process::Process;
 use crate::model::reading::Reading;
@@ -157,11 +157,11 @@ fn can_act(subject: &Subject<'_>, reach: Option<&[Lead]>, only: Option<crate::mo
         .filter(|lead| only.is_none_or(|pid| lead.pid == pid))
         .map(|lead| {
             let letter = Safe::from_text(&lead.letter);
-            let kind = Safe::literal(lead.kind.word());
-            Safe::join(
-                [letter, kind, subject.shown.safe_bytes(lead.target.as_bytes())],
-                " ",
-            )
+            let target = subject.shown.safe_bytes(lead.target.as_bytes());
+            match lead.kind {
+                LeadKind::CredentialName => Safe::join([letter, target, Safe::literal("(name only)")], " "),
+                kind => Safe::join([letter, Safe::literal(kind.word()), target], " "),
+            }
         })
         .collect();
     if parts.is_empty() {
@@ -216,13 +216,13 @@ fn not_known(app: &App, subject: &Subject<'_>, instance: Option<&Instance>) -> V
     texts.extend(missing_of(&sample.sockets, "sockets of the machine", ""));
     if instance.is_some() && !sample.unsearched.is_empty() {
         let count = sample.unsearched.len();
-        let (processes, them) = if count == 1 {
-            ("process", "it")
+        let (processes, hold) = if count == 1 {
+            ("process", "it holds")
         } else {
-            ("processes", "they")
+            ("processes", "they hold")
         };
         texts.push(format!(
-            "{count} {processes} could not be searched for other ends: what {them} hold is not known"
+            "{count} {processes} could not be searched for other ends: what {hold} is not known"
         ));
     }
     let own_net = sample.observer.net_namespace;
@@ -290,9 +290,9 @@ fn of_process(subject: &Subject<'_>) -> Vec<Para> {
     };
     vec![
         Para::labelled(
-            lit("no finding", Tone::Strong),
+            lit("finding", Tone::Strong),
             lit(
-                "it is no member of an MCP server, as far as is seen; e explains why",
+                "none: it is no member of an MCP server, as far as is seen; e explains why",
                 Tone::Plain,
             ),
         ),
@@ -310,9 +310,10 @@ fn state(subject: &Subject<'_>, process: &Process) -> Para {
     text.push(&parent.unwrap_or(Safe::literal("none")));
     let cpu = cells::cpu(process.cpu_permille);
     text.push(&Safe::from_text(&format!(
-        ", CPU {cpu} %, memory {}, {} threads, tty {}",
+        ", CPU {cpu} %, memory {}, {} {}, tty {}",
         format::bytes(process.rss_bytes),
         process.threads,
+        if process.threads == 1 { "thread" } else { "threads" },
         process.tty.as_deref().unwrap_or("none")
     )));
     Para::labelled(lit("state", Tone::Strong), safe(text, Tone::Plain))

@@ -23,8 +23,8 @@ pub(super) fn paragraphs(subject: &Subject<'_>) -> Vec<Para> {
                 group_heading(subject, pgid, members.len()),
                 Tone::Strong,
             )));
-            out.extend(members.iter().map(|one| member(subject, one)));
             out.push(hit(subject, pgid, &members));
+            out.extend(members.iter().map(|one| member(subject, one)));
         }
         None => out.push(Para::bare(lit(
             "process group: its leader lives outside the pid namespace that is seen from here",

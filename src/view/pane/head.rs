@@ -57,10 +57,7 @@ fn identification(subject: &Subject<'_>, process: &Process) -> Safe {
             (_, Some(client)) => {
                 let name = Safe::from_text(&client.name);
                 let because = subject.shown.safe_text(&client.because);
-                Safe::join(
-                    [Safe::literal("client:"), name, Safe::literal("by"), because],
-                    " ",
-                )
+                Safe::join([Safe::literal("client:"), Safe::join([name, because], ", ")], " ")
             }
             (RowId::Owner(_), None) => Safe::literal("no client that is known; e explains"),
             _ => Safe::literal("no MCP server, as far as is seen; e explains"),

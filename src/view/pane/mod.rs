@@ -90,6 +90,7 @@ fn title(buffer: &mut Buffer, area: Rect, app: &App, pane: Pane, position: Posit
     let titles: Vec<(Pane, &str)> = Pane::ALL.iter().map(|one| (*one, one.title())).collect();
     let full: usize = titles.iter().map(|(_, title)| columns(title) + 3).sum();
     let short = full + columns(keys) > width;
+    let place = position.words();
     let mut line = Drawn::one(dash.to_owned(), Tone::Bar);
     let mut used = 1;
     for (one, title) in titles {
@@ -102,7 +103,11 @@ fn title(buffer: &mut Buffer, area: Rect, app: &App, pane: Pane, position: Posit
         used += columns(&text);
         line.push(text, tone);
     }
-    let right = format!("{}{keys}{dash}", position.words());
+    let mut right = format!("{place}{keys}{dash}");
+    if used + columns(&right) > width {
+        // The footer names the keys too.
+        right = format!("{place}{dash}");
+    }
     let gap = width.saturating_sub(used + columns(&right));
     line.push(dash.repeat(gap), Tone::Bar);
     line.push(right, Tone::Bar);

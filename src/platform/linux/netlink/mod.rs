@@ -19,7 +19,7 @@ use crate::model::socket::{Protocol, Sockets};
 
 /// The kernel fills at most 32 KiB per part of a dump, more where it sees a larger buffer.
 const BUFFER_BYTES: usize = 256 * 1024;
-/// How often a dump that was interrupted by a change is begun again; the last one is taken as it is.
+/// How often a dump that the kernel calls interrupted by a change is begun again.
 const ATTEMPTS: u32 = 4;
 /// A dump of the kernel answers at once; a blocked one must not block the sampling.
 const PATIENCE: Duration = Duration::from_secs(2);

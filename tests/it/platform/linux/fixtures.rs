@@ -29,10 +29,16 @@ impl Fixture {
         let text = text.replace("PROC_ROOT", &root);
         let mut file: Option<(String, Vec<&str>)> = None;
         for line in text.lines().chain(["> end end"]) {
-            if line.starts_with("= ") || line.starts_with("> ") {
-                if let Some((path, lines)) = file.take() {
-                    write(directory.path(), &path, &lines.join("\n"));
-                }
+            let begins = line.starts_with("= ") || line.starts_with("> ");
+            if begins && let Some((path, lines)) = file.take() {
+                write(
+                    directory.path(),
+                    &path,
+                    &lines.join(
+                        "
+",
+                    ),
+                );
             }
             if let Some(path) = line.strip_prefix("= ") {
                 file = Some((path.to_owned(), Vec::new()));
@@ -231,6 +237,38 @@ fn the_main_process_of_a_service_is_the_one_that_systemd_started() {
             .collect();
         assert_eq!(units, [("systemd", "agent.service", Some(pid(100)))]);
     }
+}
+
+#[test]
+fn a_process_that_starts_between_sample_and_look_is_found_as_a_holder() {
+    let mut fixture = client_and_servers();
+    let mut sample = fixture.source.sample().unwrap();
+    std::fs::remove_dir_all(fixture.directory.path().join("100")).unwrap();
+    fixture.write(
+        "500/stat",
+        "500 (late) S 1 100 100 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 9000 1000000 3 0 1 1 1 0 0 0 0 0 0 0 0 0",
+    );
+    link(fixture.directory.path(), "500/fd/1", "pipe:[501]");
+    fixture.write("500/fdinfo/1", "pos:\t0\nflags:\t0100001\n");
+    let closely = [sample.process(pid(200)).unwrap().key].into();
+    fixture.source.look_closer(
+        &mut sample,
+        &Interest {
+            closely,
+            ..Interest::default()
+        },
+    );
+    let holds = sample.holders[&501]
+        .iter()
+        .find(|holder| holder.process.pid == pid(500))
+        .unwrap();
+    assert_eq!(holds.access, Access::Write);
+    assert!(sample.get(holds.process).is_some());
+    assert!(
+        sample.holders[&501]
+            .iter()
+            .all(|holder| holder.process.pid != pid(100))
+    );
 }
 
 #[test]

@@ -1,0 +1,29 @@
+//! Processes in known situations, and what the program says of them.
+//!
+//! The binary plays every process itself: it starts again under the name and arguments of a client,
+//! a launcher or a server, and does what a part says. Nothing is asserted about the machine: only
+//! about the pids that a stage has started.
+
+#[cfg(target_os = "linux")]
+mod inventory;
+#[cfg(target_os = "linux")]
+mod part;
+#[cfg(target_os = "linux")]
+mod situations;
+#[cfg(target_os = "linux")]
+mod stage;
+
+#[cfg(target_os = "linux")]
+fn main() -> std::process::ExitCode {
+    if let Some(part) = part::of_this_process() {
+        part::play(part);
+        return std::process::ExitCode::SUCCESS;
+    }
+    let arguments = libtest_mimic::Arguments::from_args();
+    stage::adopt_orphans();
+    libtest_mimic::run(&arguments, situations::trials()).exit_code()
+}
+
+/// The situations need Linux: pidfds, and a parent that adopts orphans.
+#[cfg(not(target_os = "linux"))]
+fn main() {}

@@ -1,0 +1,353 @@
+//! The situations, as data: a scene, what happens to it, and what has to be said of it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use libtest_mimic::{Failed, Trial};
+use mcpwake::catalog::Catalog;
+use mcpwake::model::finding::Finding;
+use mcpwake::model::world::World;
+use mcpwake::runtime::collector::Collector;
+use serde_json::Value;
+
+use crate::inventory::{instances, number, numbers};
+use crate::part::{Part, Wire};
+use crate::stage::Stage;
+
+/// What happens after everything is up.
+#[derive(Clone, Copy, Debug)]
+enum Happens {
+    /// A process is killed.
+    Killed(&'static str),
+    /// A process is stopped.
+    Stopped(&'static str),
+}
+
+/// One row of the table.
+struct Situation {
+    name: &'static str,
+    scene: fn() -> Part,
+    happens: &'static [Happens],
+    finding: &'static str,
+    lineage: &'static str,
+    /// Role of the client that is named; empty: none.
+    client: &'static str,
+    launchers: &'static [&'static str],
+    helpers: &'static [&'static str],
+    /// Facts that must be there.
+    facts: &'static [&'static str],
+}
+
+use Happens::{Killed, Stopped};
+
+/// What the rows start from.
+const ATTACHED: Situation = Situation {
+    name: "attached_by_pipes",
+    scene: || client(vec![server(Wire::Pipes)]),
+    happens: &[],
+    finding: "attached",
+    lineage: "child",
+    client: "client",
+    launchers: &[],
+    helpers: &[],
+    facts: &["client_holds"],
+};
+
+/// What the rows start from whose client is killed.
+const SEVERED: Situation = Situation {
+    name: "severed_from_pipes",
+    happens: &[Killed("client")],
+    finding: "severed",
+    lineage: "reparented",
+    client: "",
+    facts: &[],
+    ..ATTACHED
+};
+
+const SITUATIONS: [Situation; 16] = [
+    ATTACHED,
+    Situation {
+        name: "attached_by_socket_pairs",
+        scene: || client(vec![server(Wire::SocketPairs)]),
+        ..ATTACHED
+    },
+    Situation {
+        name: "attached_through_a_launcher",
+        scene: || client(vec![launched(Wire::SocketPairs)]),
+        launchers: &["launcher"],
+        helpers: &["helper"],
+        ..ATTACHED
+    },
+    Situation {
+        name: "attached_without_its_killed_launcher",
+        scene: || client(vec![launched(Wire::Pipes)]),
+        happens: &[Killed("launcher")],
+        lineage: "reparented",
+        helpers: &["helper"],
+        ..ATTACHED
+    },
+    Situation {
+        name: "attached_though_the_server_is_stopped",
+        happens: &[Stopped("server")],
+        ..ATTACHED
+    },
+    Situation {
+        name: "attached_though_a_sibling_holds_it_too",
+        scene: || client(vec![server(Wire::Pipes), leaked_into()]),
+        ..ATTACHED
+    },
+    Situation {
+        name: "wedged_by_a_stopped_client",
+        happens: &[Stopped("client")],
+        finding: "wedged",
+        facts: &[],
+        ..ATTACHED
+    },
+    Situation {
+        name: "wedged_by_a_stopped_client_behind_a_launcher",
+        scene: || client(vec![launched(Wire::SocketPairs)]),
+        happens: &[Stopped("client")],
+        finding: "wedged",
+        launchers: &["launcher"],
+        helpers: &["helper"],
+        facts: &[],
+        ..ATTACHED
+    },
+    SEVERED,
+    Situation {
+        name: "severed_from_socket_pairs",
+        scene: || client(vec![server(Wire::SocketPairs)]),
+        ..SEVERED
+    },
+    Situation {
+        name: "severed_with_its_launcher_and_a_helper",
+        scene: || client(vec![launched(Wire::Pipes)]),
+        launchers: &["launcher"],
+        helpers: &["helper"],
+        ..SEVERED
+    },
+    Situation {
+        name: "severed_without_its_launcher",
+        scene: || client(vec![launched(Wire::SocketPairs)]),
+        happens: &[Killed("launcher"), Killed("client")],
+        helpers: &["helper"],
+        ..SEVERED
+    },
+    Situation {
+        name: "severed_and_stopped",
+        happens: &[Stopped("server"), Killed("client")],
+        ..SEVERED
+    },
+    Situation {
+        name: "held_by_a_sibling_of_the_server",
+        scene: || client(vec![server(Wire::Pipes), leaked_into()]),
+        finding: "held",
+        ..SEVERED
+    },
+    Situation {
+        name: "held_by_the_server_itself",
+        scene: || {
+            client(vec![Part {
+                holds_own_stdin: true,
+                ..server(Wire::Pipes)
+            }])
+        },
+        finding: "held",
+        ..SEVERED
+    },
+    Situation {
+        name: "network",
+        scene: || {
+            client(vec![Part {
+                listens: true,
+                ..server(Wire::Nothing)
+            }])
+        },
+        finding: "network",
+        ..SEVERED
+    },
+];
+
+fn client(children: Vec<Part>) -> Part {
+    Part {
+        role: "client".to_owned(),
+        program: "claude".to_owned(),
+        own_session: true,
+        children,
+        ..Part::default()
+    }
+}
+
+fn server(wire: Wire) -> Part {
+    Part {
+        role: "server".to_owned(),
+        program: "node".to_owned(),
+        args: vec!["/opt/app/node_modules/@modelcontextprotocol/server-everything/dist/index.js".to_owned()],
+        wire,
+        ..Part::default()
+    }
+}
+
+/// A shell that stays between, a server, and what the server has started.
+fn launched(wire: Wire) -> Part {
+    let helper = Part {
+        role: "helper".to_owned(),
+        program: "gopls".to_owned(),
+        ..Part::default()
+    };
+    Part {
+        role: "launcher".to_owned(),
+        program: "sh".to_owned(),
+        args: vec!["-c".to_owned(), "mcp-server-everything".to_owned()],
+        wire,
+        children: vec![Part {
+            children: vec![helper],
+            ..server(Wire::Same)
+        }],
+        ..Part::default()
+    }
+}
+
+/// A process of the client that has inherited the writing end of the server's stdin.
+fn leaked_into() -> Part {
+    Part {
+        role: "sibling".to_owned(),
+        program: "tail".to_owned(),
+        args: vec!["-f".to_owned(), "/dev/null".to_owned()],
+        wire: Wire::FirstChildsWriter,
+        ..Part::default()
+    }
+}
+
+/// Returns a trial for each row, and the controls.
+pub(crate) fn trials() -> Vec<Trial> {
+    let mut trials: Vec<Trial> = SITUATIONS
+        .iter()
+        .map(|situation| Trial::test(situation.name, move || judged_as_wanted(situation)))
+        .collect();
+    trials.push(Trial::test(
+        "defunct_for_who_has_seen_it_alive",
+        a_zombie_is_defunct,
+    ));
+    trials.push(Trial::test(
+        "control_a_wrong_finding_fails",
+        a_wrong_finding_fails,
+    ));
+    trials.push(Trial::test("control_nothing_is_left_of_a_stage", nothing_is_left));
+    trials
+}
+
+fn judged_as_wanted(situation: &Situation) -> Result<(), Failed> {
+    let stage = Stage::up((situation.scene)());
+    for happens in situation.happens {
+        match happens {
+            Killed(role) => stage.kill(role),
+            Stopped(role) => stage.stop(role),
+        }
+    }
+    let found = instances(&stage, &[stage.pid("server")]);
+    let [instance] = &found[..] else {
+        return Err(format!("{} instances of this server: {found:#?}", found.len()).into());
+    };
+    let complaints = compare(situation, &stage, instance);
+    if complaints.is_empty() {
+        return Ok(());
+    }
+    Err(format!("{}\n{instance:#}", complaints.join("\n")).into())
+}
+
+fn compare(situation: &Situation, stage: &Stage, instance: &Value) -> Vec<String> {
+    let pids = |roles: &[&str]| roles.iter().map(|role| stage.pid(role)).collect::<Vec<_>>();
+    let client = Some(situation.client)
+        .filter(|role| !role.is_empty())
+        .map(|role| stage.pid(role));
+    let mut complaints = Vec::new();
+    let mut check = |what: &str, wanted: String, found: String| {
+        if wanted != found {
+            complaints.push(format!("{what}: wanted {wanted}, found {found}"));
+        }
+    };
+    let word = |field: &str| instance[field].as_str().unwrap_or("nothing").to_owned();
+    check("finding", situation.finding.to_owned(), word("finding"));
+    check("lineage", situation.lineage.to_owned(), word("lineage"));
+    check(
+        "server",
+        format!("{:?}", Some(stage.pid("server"))),
+        format!("{:?}", number(&instance["server_pid"])),
+    );
+    check(
+        "launchers",
+        format!("{:?}", pids(situation.launchers)),
+        format!("{:?}", numbers(&instance["launcher_pids"])),
+    );
+    check(
+        "helpers",
+        format!("{:?}", pids(situation.helpers)),
+        format!("{:?}", numbers(&instance["helper_pids"])),
+    );
+    check(
+        "client",
+        format!("{client:?}"),
+        format!("{:?}", number(&instance["client"]["pid"])),
+    );
+    for code in situation.facts {
+        let there = instance["facts"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .any(|fact| fact["code"] == *code);
+        check("fact", format!("{code}: true"), format!("{code}: {there}"));
+    }
+    complaints
+}
+
+fn a_wrong_finding_fails() -> Result<(), Failed> {
+    let situation = Situation {
+        finding: "severed",
+        ..ATTACHED
+    };
+    match judged_as_wanted(&situation) {
+        Err(_) => Ok(()),
+        Ok(()) => Err("an attached server passed for a severed one".into()),
+    }
+}
+
+/// A server that has exited and was not waited for has no arguments any more: who has watched
+/// knows it, and says so once two samples have seen it, two seconds apart.
+fn a_zombie_is_defunct() -> Result<(), Failed> {
+    let catalog = Arc::new(Catalog::builtin().map_err(|error| error.to_string())?);
+    let (source, os) = mcpwake::platform::system()?;
+    let mut collector = Collector::at_once(source, catalog, os);
+    let stage = Stage::up(client(vec![launched(Wire::Pipes)]));
+    let server = stage.pid("server");
+    let finding = |world: &World| {
+        let instances = world.judged.instances.iter();
+        let mut ours = instances.filter(|one| one.server.is_some_and(|key| key.pid.get() == server));
+        ours.next().map(|instance| instance.finding)
+    };
+    let before = finding(&*collector.next(None)?);
+    // Its launcher does not wait for it.
+    stage.kill("server");
+    let after = finding(&*collector.settled(None, Duration::from_secs(10))?);
+    if (before, after) == (Some(Finding::Attached), Some(Finding::Defunct)) {
+        return Ok(());
+    }
+    Err(format!("before {before:?}, after {after:?}").into())
+}
+
+fn nothing_is_left() -> Result<(), Failed> {
+    let stage = Stage::up(client(vec![launched(Wire::Pipes)]));
+    stage.kill("launcher");
+    stage.stop("client");
+    let pids: Vec<u32> = ["client", "launcher", "server", "helper"]
+        .iter()
+        .map(|role| stage.pid(role))
+        .collect();
+    drop(stage);
+    for pid in pids {
+        if std::path::Path::new(&format!("/proc/{pid}")).exists() {
+            return Err(format!("{pid} is still there").into());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,74 @@
+//! Stopped and continued: by Ctrl-Z under a shell, without one, and from outside.
+
+use rustix::process::Signal;
+
+use super::harness::Start;
+
+/// A shell with job control that runs the program, says that it has the terminal back, and
+/// continues the job when it is told to.
+const SHELL: &str = r#"set -m
+"$PROGRAM"
+echo "the shell has it: $(stty -a | grep -c -e ' icanon')"
+read line
+fg >/dev/null
+echo "ended with $?""#;
+
+fn under_a_shell() -> super::harness::Terminal {
+    Start::words(&["/usr/bin/env", "bash", "-c", SHELL])
+        .with("PROGRAM", env!("CARGO_BIN_EXE_mcpwake"))
+        .start()
+}
+
+#[test]
+fn ctrl_z_gives_the_terminal_back_and_fg_takes_it_again() {
+    let mut terminal = under_a_shell();
+    terminal.has_started();
+    terminal.sees("LIVE");
+    terminal.press("\x1a");
+    terminal.sees("the shell has it: 1");
+    terminal.with_seen(|seen| assert!(!seen.is_entered(), "{}", seen.text()));
+    terminal.press("\n");
+    terminal.sees("LIVE");
+    terminal.with_seen(|seen| assert!(seen.is_entered()));
+    terminal.press("?");
+    terminal.sees("Move and fold");
+    terminal.press("\x1b");
+    terminal.sees_no("Move and fold");
+    terminal.press("q");
+    terminal.sees("ended with 0");
+    assert!(terminal.ends().success());
+    terminal.is_restored();
+}
+
+#[test]
+fn without_a_shell_ctrl_z_stops_nothing() {
+    let mut terminal = Start::program().start();
+    terminal.has_started();
+    terminal.press("\x1a");
+    terminal.press("?");
+    terminal.sees("Move and fold");
+    terminal.press("\x1b");
+    terminal.sees_no("Move and fold");
+    terminal.press("q");
+    assert!(terminal.ends().success());
+    terminal.is_restored();
+}
+
+#[test]
+fn continued_from_outside_it_draws_everything_anew() {
+    let mut terminal = Start::program().start();
+    terminal.has_started();
+    terminal.sees("LIVE");
+    terminal.signal(Signal::STOP);
+    let drawn = terminal.with_seen(|seen| seen.raw.len());
+    terminal.signal(Signal::CONT);
+    let again = terminal.wait_for("a whole frame", crate::support::DEADLINE, |seen| {
+        let since = &seen.raw[drawn..];
+        since.windows(8).any(|bytes| bytes == b"\x1b[?1049h")
+            && String::from_utf8_lossy(since).contains("LIVE")
+    });
+    again.unwrap();
+    terminal.press("q");
+    assert!(terminal.ends().success());
+    terminal.is_restored();
+}
