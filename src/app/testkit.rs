@@ -726,7 +726,7 @@ pub(crate) fn options() -> Options {
         ascii: false,
         colour: Colour::Many,
         refresh_ms: 1000,
-        redactor: Arc::new(Redactor {}),
+        redactor: Arc::new(Redactor::off()),
         explainer: Explainer::new(|world, key| Explanation {
             headline: format!("{} is taken for a server", key.pid),
             because: vec![format!("its module is an MCP server (sample {})", world.seq)],

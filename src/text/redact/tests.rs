@@ -118,48 +118,6 @@ fn flags_and_assignments() {
             &["x", "--auth-timeout", "120", "--token-file", "/p/t"],
         ),
         (
-            &[
-                "mcp-proxy",
-                "--headers",
-                "Authorization",
-                "Bearer abc",
-                "-H",
-                "Accept",
-                "text/plain",
-            ],
-            &[
-                "mcp-proxy",
-                "--headers",
-                "Authorization",
-                "<*>",
-                "-H",
-                "Accept",
-                "text/plain",
-            ],
-        ),
-        (
-            &[
-                "aws",
-                "configure",
-                "set",
-                "aws_secret_access_key",
-                "abc1",
-                "--oauth2Bearer",
-                "a",
-                "--api_key:abc",
-            ],
-            &[
-                "aws",
-                "configure",
-                "set",
-                "aws_secret_access_key",
-                "<*>",
-                "--oauth2Bearer",
-                "<*>",
-                "--api_key:<*>",
-            ],
-        ),
-        (
             &["x", "--token=abc", "-token=abc", "--githubToken", "abc"],
             &["x", "--token=<*>", "-token=<*>", "--githubToken", "<*>"],
         ),
@@ -222,6 +180,54 @@ fn environment_headers_and_shells() {
         (
             &["node", "-e", "x=require('y')"],
             &["node", "-e", "x=require('y')"],
+        ),
+    ]);
+}
+
+#[test]
+fn names_and_values_as_two_elements() {
+    check(&[
+        (
+            &[
+                "mcp-proxy",
+                "--headers",
+                "Authorization",
+                "Bearer abc",
+                "-H",
+                "Accept",
+                "text/plain",
+            ],
+            &[
+                "mcp-proxy",
+                "--headers",
+                "Authorization",
+                "<*>",
+                "-H",
+                "Accept",
+                "text/plain",
+            ],
+        ),
+        (
+            &[
+                "aws",
+                "configure",
+                "set",
+                "aws_secret_access_key",
+                "abc1",
+                "--oauth2Bearer",
+                "a",
+                "--api_key:abc",
+            ],
+            &[
+                "aws",
+                "configure",
+                "set",
+                "aws_secret_access_key",
+                "<*>",
+                "--oauth2Bearer",
+                "<*>",
+                "--api_key:<*>",
+            ],
         ),
     ]);
 }
