@@ -9,7 +9,7 @@
 //! - bytes that are not UTF-8: `\xff`. No confusion with control characters: those are below 80;
 //! - combining marks that have nothing to stand on, and those past the fourth on one character;
 //! - a backslash, as `\\`, only where it would otherwise read as one of these: before `\`, `n`, `r`,
-//!   `t`, `x`, `u`, and at the end. Reading from the left, each escape has one meaning, so different
+//!   `t`, `x` and `u`. Reading from the left, each escape has one meaning, so different
 //!   bytes never give the same text.
 
 use std::borrow::{Borrow, Cow};
@@ -91,11 +91,13 @@ impl Safe {
 
     /// Appends other safe text.
     pub fn push(&mut self, other: &Self) {
+        self.part_from(&other.0);
         self.0.push_str(&other.0);
     }
 
     /// Appends text that this program brings itself, as [`Safe::literal`] does.
     pub fn push_literal(&mut self, text: &'static str) {
+        self.part_from(text);
         if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
             self.0.push_str(text);
         } else {
@@ -103,6 +105,14 @@ impl Safe {
             escaper.doubling = Doubling::Never;
             escaper.text(text);
             self.0.push_str(&escaper.finish());
+        }
+    }
+
+    /// Keeps a backslash at the end apart from what follows.
+    fn part_from(&mut self, next: &str) {
+        let trailing = self.0.bytes().rev().take_while(|byte| *byte == b'\\').count();
+        if trailing % 2 == 1 && next.starts_with(reads_as_escape) {
+            self.0.push('\\');
         }
     }
 
@@ -267,8 +277,7 @@ impl Escaper {
         }
     }
 
-    fn finish(mut self) -> String {
-        self.close_backslash(true);
+    fn finish(self) -> String {
         self.out
     }
 
@@ -309,7 +318,7 @@ impl Escaper {
     }
 
     fn visible(&mut self, c: char) {
-        self.close_backslash(matches!(c, '\\' | 'n' | 'r' | 't' | 'x' | 'u'));
+        self.close_backslash(reads_as_escape(c));
         self.base = (c != ' ').then_some(self.out.len());
         self.marks = 0;
         self.out.push(c);
@@ -359,6 +368,11 @@ impl Escaper {
         }
         self.open_backslash = false;
     }
+}
+
+/// Returns whether a backslash in front of this would read as an escape.
+fn reads_as_escape(c: char) -> bool {
+    matches!(c, '\\' | 'n' | 'r' | 't' | 'x' | 'u')
 }
 
 fn push_code_point(out: &mut String, c: char) {

@@ -70,7 +70,7 @@ fn what_is_escaped_and_how() {
         ("\n\u{301}", "\\n\\u{301}"),
         ("C:\\Users\\demo", "C:\\Users\\demo"),
         ("C:\\new", "C:\\\\new"),
-        ("a\\", "a\\\\"),
+        ("a\\", "a\\"),
         ("a\\\n", "a\\\\\\n"),
         ("\\\\server", "\\\\\\server"),
     ] {
@@ -92,6 +92,8 @@ fn a_pile_of_marks_ends() {
 fn literals_keep_their_backslashes() {
     assert_eq!(Safe::literal("a\\nb").as_str(), "a\\nb");
     assert_eq!(Safe::literal("─▶\n").as_str(), "─▶\\n");
+    let parts = ["C:\\", "new", "\\", "\\"].map(Safe::from_text);
+    assert_eq!(Safe::join(parts, "").as_str(), "C:\\\\new\\\\\\");
     let joined = Safe::join([Safe::from(7u32), Safe::from_text("a\n")], " · ");
     assert_eq!(joined.as_str(), "7 · a\\n");
 }
