@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::model::descriptor::Target;
 use crate::model::identity::{InstanceId, Pid, ProcessKey};
 use crate::model::instance::{Confidence, Judged, Role};
 use crate::model::process::Process;
@@ -11,6 +12,9 @@ use super::Known;
 use super::identify::{Identities, Mark};
 use super::tree::Tree;
 use super::wire::{self, OtherEnd};
+
+/// Programs that a person types into.
+const SHELLS: [&[u8]; 7] = [b"sh", b"bash", b"dash", b"zsh", b"ksh", b"fish", b"-bash"];
 
 /// An instance before it is judged.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,6 +96,7 @@ pub(crate) fn group(
     for draft in 0..grouping.drafts.len() {
         grouping.choose_server(draft);
         grouping.extend_upwards(draft);
+        grouping.leave_terminal_shells(draft);
     }
     grouping.adopt_helpers();
     grouping.finish()
@@ -372,6 +377,38 @@ impl Grouping<'_> {
             outer.reverse();
             outer.append(&mut draft.launchers);
             draft.launchers = outer;
+        }
+    }
+
+    /// A shell on the same terminal as the server is that of the person who started it by hand: it
+    /// stands between no client and the server.
+    fn leave_terminal_shells(&mut self, index: usize) {
+        let terminal = |key: ProcessKey| {
+            let process = self.sample.get(key)?;
+            match &wire::descriptor(process, 0)?.target {
+                Target::Terminal { path, .. } => Some(path.clone()),
+                _ => None,
+            }
+        };
+        let Some(draft) = self.drafts.get(index) else {
+            return;
+        };
+        let Some(own) = draft.server.and_then(terminal) else {
+            return;
+        };
+        let shells = draft
+            .launchers
+            .iter()
+            .take_while(|key| {
+                let program = self.sample.get(**key).and_then(|process| process.args().first());
+                let is_shell = program.is_some_and(|program| SHELLS.contains(&program.basename()));
+                is_shell && terminal(**key).as_ref() == Some(&own)
+            })
+            .count();
+        if let Some(draft) = self.drafts.get_mut(index) {
+            for key in draft.launchers.drain(..shells) {
+                self.places.remove(&key.pid);
+            }
         }
     }
 

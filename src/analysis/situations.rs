@@ -340,7 +340,9 @@ fn a_lost_wire_with_a_network_peer_is_network() {
 fn a_terminal_is_attached_until_it_hangs_up() {
     let mut machine = Machine::new();
     machine.add(CLIENT, 1, "python terminal.py");
-    machine.add(150, CLIENT, "sh");
+    let mut by_hand: Vec<_> = ["sh", "-c", "\"$@\"; exit $?", "sh"].map(Into::into).to_vec();
+    by_hand.extend(NODE_SERVER.split(' ').map(Into::into));
+    machine.add_argv(150, CLIENT, by_hand);
     machine.add(SERVER, 150, NODE_SERVER);
     let terminal = |hung_up| Target::Terminal {
         path: "/dev/pts/3".into(),

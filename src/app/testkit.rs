@@ -726,7 +726,7 @@ pub(crate) fn options() -> Options {
         ascii: false,
         colour: Colour::Many,
         refresh_ms: 1000,
-        redactor: Arc::new(Redactor::off()),
+        redactor: Arc::new(Redactor::builtin().expect("the built-in rules")),
         explainer: Explainer::new(|world, key| Explanation {
             headline: format!("{} is taken for a server", key.pid),
             because: vec![format!("its module is an MCP server (sample {})", world.seq)],

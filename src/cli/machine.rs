@@ -57,6 +57,15 @@ impl Machine {
         &self.redactor
     }
 
+    /// Returns what removes secrets on the live screen, which is always this terminal.
+    pub(super) fn screen_redactor(&self) -> Arc<Redactor> {
+        if self.show_secrets {
+            Arc::new(Redactor::off())
+        } else {
+            Arc::clone(&self.redactor)
+        }
+    }
+
     /// Returns what is done with secrets in text on stdout.
     pub(super) fn secrets(&self) -> Secrets<'_> {
         if self.show_secrets {

@@ -52,7 +52,8 @@ const ENVIRONMENT: [(&str, &str); 3] = [
 const SECURITY: [&str; 5] = [
     "This version sends no signal and changes nothing but its own screen.",
     "It never opens, duplicates, locks, traces or stops a descriptor of another process. It reads links and \
-     text files under /proc and asks the kernel's socket diagnostics.",
+     text files under /proc, asks the kernel's socket diagnostics, and asks systemctl for the units of what \
+     it found.",
     "What another process wrote (command lines, names, paths, configurations) is shown with control, bidi and \
      invisible characters escaped. JSON has the exact text, as JSON escapes it.",
     "Secrets in command lines are replaced by a mark that names the rule and the length; values of environment \

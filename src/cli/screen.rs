@@ -23,7 +23,7 @@ pub(super) fn run(settings: &Settings, machine: &Machine) -> anyhow::Result<Exit
         ascii: settings.ascii,
         colour: Colour::Many,
         refresh_ms: settings.refresh_ms,
-        redactor: Arc::clone(machine.redactor()),
+        redactor: machine.screen_redactor(),
         explainer: Explainer::new(move |world, process| {
             analysis::explain(world, &knowledge.known(), process)
         }),

@@ -167,6 +167,8 @@ pub(super) fn command(process: &Process, secrets: Secrets<'_>) -> Safe {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::LazyLock;
+
     use super::*;
     use crate::model::finding::Finding;
     use crate::report::worlds::{bare_instance, full_world, process, world};
@@ -177,16 +179,16 @@ mod tests {
         glyphs: Glyphs::Ascii,
     };
 
-    fn redactor() -> Arc<Redactor> {
-        Arc::new(Redactor::builtin().expect("the built-in rules"))
-    }
+    /// Compiling the rules takes longer than all these tests.
+    static REDACTOR: LazyLock<Arc<Redactor>> =
+        LazyLock::new(|| Arc::new(Redactor::builtin().expect("the built-in rules")));
 
     #[test]
     fn an_instance_is_one_line() {
         let text = list(
             &full_world(),
             &Selection::default(),
-            &redactor(),
+            &REDACTOR,
             Secrets::Shown,
             PIPE,
         );
@@ -220,7 +222,7 @@ mod tests {
                     all,
                     ..Selection::default()
                 };
-                let text = list(&full_world(), &selection, &redactor(), Secrets::Shown, paper);
+                let text = list(&full_world(), &selection, &REDACTOR, Secrets::Shown, paper);
                 assert!(
                     text.lines().all(|line| width::columns(line) <= columns),
                     "{columns}\n{text}"
@@ -234,7 +236,7 @@ mod tests {
         let narrow = list(
             &full_world(),
             &Selection::default(),
-            &redactor(),
+            &REDACTOR,
             Secrets::Shown,
             paper,
         );
@@ -250,8 +252,8 @@ mod tests {
         let text = list(
             &full_world(),
             &selection,
-            &redactor(),
-            Secrets::Removed(&redactor()),
+            &REDACTOR,
+            Secrets::Removed(&REDACTOR),
             PIPE,
         );
         assert_eq!(text.lines().count(), 8, "{text}");
@@ -279,7 +281,7 @@ mod tests {
             findings: vec![Finding::Severed],
             ..Selection::default()
         };
-        assert_eq!(list(&world, &none, &redactor(), Secrets::Shown, PIPE), "");
+        assert_eq!(list(&world, &none, &REDACTOR, Secrets::Shown, PIPE), "");
         let notes = notes(&world, &none);
         assert!(notes[0].contains("among 1 processes"), "{notes:?}");
         assert!(
