@@ -176,7 +176,7 @@ impl Window {
     }
 
     /// Takes the terminal again. From the background, the system stops the program here until it
-    /// is in the foreground (tty_ioctl(4), `SIGTTOU`).
+    /// is in the foreground (`tty_ioctl(4)`, `SIGTTOU`).
     fn resume(&mut self) -> io::Result<()> {
         self.ground = Ground::Fore;
         self.screen.enter_again()?;

@@ -10,7 +10,7 @@ use mcpwake::model::world::World;
 use mcpwake::runtime::collector::Collector;
 use serde_json::Value;
 
-use crate::inventory::{instances, number, numbers};
+use crate::common::inventory::{Complaints, instances, number, numbers};
 use crate::part::{Part, Wire};
 use crate::stage::Stage;
 
@@ -241,62 +241,49 @@ fn judged_as_wanted(situation: &Situation) -> Result<(), Failed> {
     let stage = Stage::up((situation.scene)());
     for happens in situation.happens {
         match happens {
-            Killed(role) => stage.kill(role),
-            Stopped(role) => stage.stop(role),
+            Killed(role) => stage.actor(role).kill(),
+            Stopped(role) => stage.actor(role).stop(),
         }
     }
-    let found = instances(&stage, &[stage.pid("server")]);
+    let found = instances(stage.home(), &[stage.pid("server")]);
     let [instance] = &found[..] else {
         return Err(format!("{} instances of this server: {found:#?}", found.len()).into());
     };
-    let complaints = compare(situation, &stage, instance);
-    if complaints.is_empty() {
-        return Ok(());
-    }
-    Err(format!("{}\n{instance:#}", complaints.join("\n")).into())
+    compare(situation, &stage, instance).verdict(instance)
 }
 
-fn compare(situation: &Situation, stage: &Stage, instance: &Value) -> Vec<String> {
+fn compare(situation: &Situation, stage: &Stage, instance: &Value) -> Complaints {
     let pids = |roles: &[&str]| roles.iter().map(|role| stage.pid(role)).collect::<Vec<_>>();
     let client = Some(situation.client)
         .filter(|role| !role.is_empty())
         .map(|role| stage.pid(role));
-    let mut complaints = Vec::new();
-    let mut check = |what: &str, wanted: String, found: String| {
-        if wanted != found {
-            complaints.push(format!("{what}: wanted {wanted}, found {found}"));
-        }
-    };
-    let word = |field: &str| instance[field].as_str().unwrap_or("nothing").to_owned();
-    check("finding", situation.finding.to_owned(), word("finding"));
-    check("lineage", situation.lineage.to_owned(), word("lineage"));
-    check(
+    let word = |field: &str| instance[field].as_str().unwrap_or("nothing");
+    let mut complaints = Complaints::default();
+    complaints.check("finding", &situation.finding, &word("finding"));
+    complaints.check("lineage", &situation.lineage, &word("lineage"));
+    complaints.check(
         "server",
-        format!("{:?}", Some(stage.pid("server"))),
-        format!("{:?}", number(&instance["server_pid"])),
+        &Some(stage.pid("server")),
+        &number(&instance["server_pid"]),
     );
-    check(
+    complaints.check(
         "launchers",
-        format!("{:?}", pids(situation.launchers)),
-        format!("{:?}", numbers(&instance["launcher_pids"])),
+        &pids(situation.launchers),
+        &numbers(&instance["launcher_pids"]),
     );
-    check(
+    complaints.check(
         "helpers",
-        format!("{:?}", pids(situation.helpers)),
-        format!("{:?}", numbers(&instance["helper_pids"])),
+        &pids(situation.helpers),
+        &numbers(&instance["helper_pids"]),
     );
-    check(
-        "client",
-        format!("{client:?}"),
-        format!("{:?}", number(&instance["client"]["pid"])),
-    );
+    complaints.check("client", &client, &number(&instance["client"]["pid"]));
     for code in situation.facts {
         let there = instance["facts"]
             .as_array()
             .into_iter()
             .flatten()
             .any(|fact| fact["code"] == *code);
-        check("fact", format!("{code}: true"), format!("{code}: {there}"));
+        complaints.check(&format!("fact {code}"), &true, &there);
     }
     complaints
 }
@@ -327,7 +314,7 @@ fn a_zombie_is_defunct() -> Result<(), Failed> {
     };
     let before = finding(&*collector.next(None)?);
     // Its launcher does not wait for it.
-    stage.kill("server");
+    stage.actor("server").kill();
     let after = finding(&*collector.settled(None, Duration::from_secs(10))?);
     if (before, after) == (Some(Finding::Attached), Some(Finding::Defunct)) {
         return Ok(());
@@ -337,8 +324,8 @@ fn a_zombie_is_defunct() -> Result<(), Failed> {
 
 fn nothing_is_left() -> Result<(), Failed> {
     let stage = Stage::up(client(vec![launched(Wire::Pipes)]));
-    stage.kill("launcher");
-    stage.stop("client");
+    stage.actor("launcher").kill();
+    stage.actor("client").stop();
     let pids: Vec<u32> = ["client", "launcher", "server", "helper"]
         .iter()
         .map(|role| stage.pid(role))

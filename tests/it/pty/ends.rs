@@ -1,6 +1,6 @@
 //! Every way in which the screen ends, and what it leaves behind.
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
 
@@ -101,7 +101,8 @@ fn a_closed_terminal_leaves_no_process() {
 fn hold(terminal: &Terminal) {
     terminal.has_started();
     // On its own line, whatever the test harness has begun one with.
-    println!("\nHOLDS {}", terminal.pid());
+    let line = format!("\nHOLDS {}\n", terminal.pid());
+    std::io::stdout().write_all(line.as_bytes()).unwrap();
     let (_keep, forever) = channel::<()>();
     let _ = forever.recv();
 }

@@ -218,8 +218,8 @@ impl Terminal {
                 };
                 return Err(format!("waited for {what}{closed}; the screen:\n{}", seen.text()));
             }
-            let waited = self.seen.1.wait_timeout(seen, rest);
-            seen = waited.unwrap_or_else(PoisonError::into_inner).0;
+            let answer = self.seen.1.wait_timeout(seen, rest);
+            seen = answer.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 
