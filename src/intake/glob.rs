@@ -191,10 +191,7 @@ mod tests {
         let found = Look::new(home.path(), pattern).run();
         let shown = |(path, seen): (PathBuf, Result<Stamp, Trouble>)| {
             let name = path.strip_prefix(home.path()).unwrap().display().to_string();
-            match seen {
-                Ok(_) => name,
-                Err(trouble) => format!("{name}: {}", trouble.detail),
-            }
+            seen.map_or_else(|trouble| format!("{name}: {}", trouble.detail), |_| name.clone())
         };
         found.into_iter().map(shown).collect()
     }
@@ -231,7 +228,7 @@ mod tests {
             file(&home, path);
         }
         file(&home, "1/2/3/4/5/6/mcp.json");
-        file(&home, "1/2/3/4/5/6/7/mcp.json");
+        file(&home, "1/2/3/4/5/6/7/8/mcp.json");
         symlink(home.path().join("p"), home.path().join("p/a/loop")).unwrap();
         symlink(home.path().join("1"), home.path().join("link")).unwrap();
         assert_eq!(names(&home, "p/**/mcp.json"), ["p/mcp.json", "p/a/b/mcp.json"]);

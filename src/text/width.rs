@@ -1,21 +1,24 @@
-//! Columns that text takes in a terminal: cut, pad and wrap by graphemes.
+//! Columns that text takes in a terminal: counting, cutting, padding, wrapping.
+//!
+//! Counts as the screen's cells do: the sum over grapheme clusters. Never cuts inside a cluster.
 
 use std::borrow::Cow;
 
-use unicode_segmentation::UnicodeSegmentation;
+use unicode_segmentation::UnicodeSegmentation as _;
 use unicode_width::UnicodeWidthStr;
 
 /// Signs for what was left out, by what the terminal can show.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Glyphs {
-    /// `…`
+    /// `…`.
+    #[default]
     Unicode,
-    /// `~`
+    /// `~`, for terminals without UTF-8.
     Ascii,
 }
 
 impl Glyphs {
-    /// Returns the sign for what was left out, one column wide.
+    /// Returns the sign for what was left out; it takes one column.
     pub fn ellipsis(self) -> &'static str {
         match self {
             Self::Unicode => "…",
@@ -26,101 +29,141 @@ impl Glyphs {
 
 /// Returns the number of columns.
 pub fn columns(text: &str) -> usize {
-    text.width()
+    if is_plain(text) {
+        return text.len();
+    }
+    text.graphemes(true).map(UnicodeWidthStr::width).sum()
 }
 
-/// Returns the longest beginning that fits, with a sign where something was left out.
-pub fn truncate(text: &str, width: usize, glyphs: Glyphs) -> Cow<'_, str> {
-    if columns(text) <= width {
+/// Returns the text, cut at its end to at most `limit` columns; the last of them is the mark.
+pub fn truncate(text: &str, limit: usize, glyphs: Glyphs) -> Cow<'_, str> {
+    if limit == 0 {
+        return Cow::Borrowed("");
+    }
+    match fitting_prefix(text, limit) {
+        (whole, _) if whole == text.len() => Cow::Borrowed(text),
+        _ => {
+            let (end, _) = fitting_prefix(text, limit - 1);
+            Cow::Owned(format!("{}{}", &text[..end], glyphs.ellipsis()))
+        }
+    }
+}
+
+/// Returns the text, cut in its middle to at most `limit` columns: both ends of a path say more
+/// than its middle. The end gets the larger half.
+pub fn truncate_middle(text: &str, limit: usize, glyphs: Glyphs) -> Cow<'_, str> {
+    if limit == 0 {
+        return Cow::Borrowed("");
+    }
+    if fitting_prefix(text, limit).0 == text.len() {
         return Cow::Borrowed(text);
     }
-    let Some(room) = width.checked_sub(1) else {
-        return Cow::Borrowed("");
-    };
-    let end = prefix_end(text, room);
-    Cow::Owned(format!("{}{}", &text[..end], glyphs.ellipsis()))
+    let head = (limit - 1) / 2;
+    let (head_end, _) = fitting_prefix(text, head);
+    let tail_start = fitting_suffix(text, limit - 1 - head);
+    Cow::Owned(format!(
+        "{}{}{}",
+        &text[..head_end],
+        glyphs.ellipsis(),
+        &text[tail_start..]
+    ))
 }
 
-/// Returns beginning and end with a sign between them: for paths, whose end says most.
-pub fn truncate_middle(text: &str, width: usize, glyphs: Glyphs) -> Cow<'_, str> {
-    if columns(text) <= width {
-        return Cow::Borrowed(text);
-    }
-    let Some(room) = width.checked_sub(1) else {
-        return Cow::Borrowed("");
-    };
-    let head = prefix_end(text, room / 2);
-    let tail = suffix_start(text, room - room / 2);
-    Cow::Owned(format!("{}{}{}", &text[..head], glyphs.ellipsis(), &text[tail..]))
-}
-
-/// Returns text of exactly `width` columns, filled with spaces behind.
+/// Returns text of exactly `width` columns: cut at its end, or with blanks behind.
 pub fn pad(text: &str, width: usize, glyphs: Glyphs) -> String {
     let cut = truncate(text, width, glyphs);
     let fill = width.saturating_sub(columns(&cut));
     format!("{cut}{}", " ".repeat(fill))
 }
 
-/// Returns text of exactly `width` columns, filled with spaces in front.
+/// Returns text of exactly `width` columns: cut at its end, or with blanks before: numbers.
 pub fn pad_left(text: &str, width: usize, glyphs: Glyphs) -> String {
     let cut = truncate(text, width, glyphs);
     let fill = width.saturating_sub(columns(&cut));
     format!("{}{cut}", " ".repeat(fill))
 }
 
-/// Returns lines of at most `width` columns: broken at spaces, inside a word only where it is
-/// longer than a line. Nothing is lost but the spaces at the breaks.
-pub fn wrap(text: &str, width: usize) -> Vec<String> {
-    let width = width.max(1);
+/// Returns the text in lines of at most `limit` columns: broken after a blank where there is one
+/// in the line, else between clusters. Line breaks in the text are kept. A cluster wider than
+/// `limit` stands alone. Never empty; joining the lines gives the text without the blanks at
+/// breaks and without line breaks.
+pub fn wrap(text: &str, limit: usize) -> Vec<String> {
+    let limit = limit.max(1);
     let mut lines = Vec::new();
-    let mut line = String::new();
-    let mut used = 0;
-    for word in text.split_inclusive(' ') {
-        let mut word = word;
-        let bare = columns(word.trim_end_matches(' '));
-        if used > 0 && used + bare > width {
-            lines.push(std::mem::take(&mut line).trim_end().to_owned());
-            used = 0;
-        }
-        while columns(word.trim_end_matches(' ')) > width {
-            let end = prefix_end(word, width).max(first_grapheme(word));
-            lines.push(word[..end].to_owned());
-            word = &word[end..];
-        }
-        line.push_str(word);
-        used += columns(word);
-    }
-    let rest = line.trim_end();
-    if !rest.is_empty() || lines.is_empty() {
-        lines.push(rest.to_owned());
+    for line in text.split('\n') {
+        wrap_line(line, limit, &mut lines);
     }
     lines
 }
 
-fn first_grapheme(text: &str) -> usize {
-    text.graphemes(true).next().map_or(text.len(), str::len)
-}
-
-fn prefix_end(text: &str, width: usize) -> usize {
-    let mut used = 0;
-    for (start, grapheme) in text.grapheme_indices(true) {
-        used += columns(grapheme);
-        if used > width {
-            return start;
+fn wrap_line(line: &str, limit: usize, lines: &mut Vec<String>) {
+    let mut rest = line;
+    loop {
+        let (end, _) = fitting_prefix(rest, limit);
+        if end == rest.len() {
+            lines.push(rest.to_owned());
+            return;
+        }
+        let end = if end == 0 { first_cluster(rest) } else { end };
+        let at_blank = rest[end..].starts_with(' ');
+        let cut = match rest[..end].rfind(' ') {
+            _ if at_blank => end,
+            Some(blank) if blank > 0 && !rest[..blank].trim_end_matches(' ').is_empty() => blank,
+            _ => end,
+        };
+        lines.push(rest[..cut].trim_end_matches(' ').to_owned());
+        rest = rest[cut..].trim_start_matches(' ');
+        if rest.is_empty() {
+            return;
         }
     }
-    text.len()
 }
 
-fn suffix_start(text: &str, width: usize) -> usize {
+/// Returns whether every byte is one visible column of its own.
+fn is_plain(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
+}
+
+fn first_cluster(text: &str) -> usize {
+    text.graphemes(true).next().map_or(0, str::len)
+}
+
+/// Returns where the longest prefix of at most `limit` columns ends, and its columns. Looks at
+/// no more of the text than that prefix needs.
+fn fitting_prefix(text: &str, limit: usize) -> (usize, usize) {
+    let probe = text.len().min(limit.saturating_add(1));
+    if text.as_bytes()[..probe]
+        .iter()
+        .all(|byte| matches!(byte, b' '..=b'~'))
+    {
+        // What follows may still attach to the last byte that would be taken.
+        let end = probe.min(limit);
+        if text.as_bytes().get(end).is_none_or(u8::is_ascii) {
+            return (end, end);
+        }
+    }
     let mut used = 0;
-    let mut start = text.len();
-    for (index, grapheme) in text.grapheme_indices(true).rev() {
-        used += columns(grapheme);
-        if used > width {
+    let mut end = 0;
+    for (at, cluster) in text.grapheme_indices(true) {
+        let columns = cluster.width();
+        if used + columns > limit {
             break;
         }
-        start = index;
+        used += columns;
+        end = at + cluster.len();
+    }
+    (end, used)
+}
+
+fn fitting_suffix(text: &str, limit: usize) -> usize {
+    let mut used = 0;
+    let mut start = text.len();
+    for (at, cluster) in text.grapheme_indices(true).rev() {
+        used += cluster.width();
+        if used > limit {
+            break;
+        }
+        start = at;
     }
     start
 }
@@ -129,43 +172,86 @@ fn suffix_start(text: &str, width: usize) -> usize {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{Glyphs, columns, pad, truncate, truncate_middle, wrap};
+    use super::*;
 
     #[test]
-    fn what_is_left_out_has_a_sign() {
-        assert_eq!(truncate("mcp-server-git", 6, Glyphs::Unicode), "mcp-s…");
-        assert_eq!(truncate("mcp-server-git", 6, Glyphs::Ascii), "mcp-s~");
-        assert_eq!(truncate("git", 3, Glyphs::Ascii), "git");
-        assert_eq!(truncate("日本語", 5, Glyphs::Unicode), "日本…");
-        assert_eq!(truncate("日本語", 4, Glyphs::Unicode), "日…");
-        assert_eq!(truncate("git", 0, Glyphs::Ascii), "");
-        assert_eq!(
-            truncate_middle("/home/user/project/server.py", 13, Glyphs::Ascii),
-            "/home/~ver.py"
-        );
-        assert_eq!(pad("日", 4, Glyphs::Unicode), "日  ");
+    fn columns_are_those_of_the_cells() {
+        for (text, expected) in [
+            ("", 0),
+            ("abc", 3),
+            ("日本", 4),
+            ("e\u{301}x", 2),
+            ("👍🏽", 2),
+            ("🇩🇪", 2),
+            ("ｶﾞ", 2),
+            ("…", 1),
+        ] {
+            assert_eq!(columns(text), expected, "{text}");
+        }
     }
 
     #[test]
-    fn lines_break_at_spaces() {
+    fn truncation_marks_the_cut() {
+        assert_eq!(truncate("abcdef", 6, Glyphs::Unicode), "abcdef");
+        assert_eq!(truncate("abcdef", 5, Glyphs::Unicode), "abcd…");
+        assert_eq!(truncate("abcdef", 5, Glyphs::Ascii), "abcd~");
+        assert_eq!(truncate("日本語", 5, Glyphs::Unicode), "日本…");
+        assert_eq!(truncate("日本語", 4, Glyphs::Unicode), "日…");
+        assert_eq!(truncate("abc", 1, Glyphs::Unicode), "…");
+        assert_eq!(truncate("abc", 0, Glyphs::Unicode), "");
+        assert_eq!(truncate("abce\u{301}", 4, Glyphs::Unicode), "abce\u{301}");
+        assert_eq!(truncate("abe\u{301}d", 3, Glyphs::Unicode), "ab…");
+    }
+
+    #[test]
+    fn middle_truncation_keeps_both_ends() {
         assert_eq!(
-            wrap("python -m mcp_server_git --repository /srv", 16),
-            ["python -m", "mcp_server_git", "--repository", "/srv"]
+            truncate_middle("/home/alex/src/server.js", 12, Glyphs::Unicode),
+            "/home…ver.js"
         );
-        assert_eq!(wrap("abcdefgh ij", 4), ["abcd", "efgh", "ij"]);
+        assert_eq!(truncate_middle("/home/a", 12, Glyphs::Unicode), "/home/a");
+        assert_eq!(truncate_middle("abcdef", 1, Glyphs::Ascii), "~");
+        assert_eq!(
+            truncate_middle("日本語日本語", 7, Glyphs::Ascii),
+            "日~本語"[..].replace("本語", "語")
+        );
+    }
+
+    #[test]
+    fn padding_goes_by_columns() {
+        assert_eq!(pad("日", 4, Glyphs::Unicode), "日  ");
+        assert_eq!(pad_left("7", 3, Glyphs::Unicode), "  7");
+        assert_eq!(pad("long", 2, Glyphs::Ascii), "l~");
+    }
+
+    #[test]
+    fn wrapping_prefers_blanks() {
+        assert_eq!(wrap("npx -y demo-mcp", 8), ["npx -y", "demo-mcp"]);
+        assert_eq!(wrap("npx -y demo-mcp", 4), ["npx", "-y", "demo", "-mcp"]);
         assert_eq!(wrap("", 4), [""]);
+        assert_eq!(wrap("a\n\nb", 4), ["a", "", "b"]);
+        assert_eq!(wrap("日本語", 1), ["日", "本", "語"]);
+        assert_eq!(wrap("ab  cd", 2), ["ab", "cd"]);
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
         #[test]
-        fn nothing_is_wider_than_asked(text in "[a-z 日本é]{0,40}", width in 2_usize..20) {
-            prop_assert!(columns(&truncate(&text, width, Glyphs::Unicode)) <= width);
-            prop_assert!(columns(&truncate_middle(&text, width, Glyphs::Unicode)) <= width);
-            prop_assert_eq!(columns(&pad(&text, width, Glyphs::Unicode)), width);
-            let lines = wrap(&text, width);
-            prop_assert!(lines.iter().all(|line| columns(line) <= width), "{:?}", lines);
-            let squeezed = |text: &str| text.replace(' ', "");
-            prop_assert_eq!(squeezed(&lines.concat()), squeezed(&text));
+        fn no_result_is_wider_than_asked(text in "\\PC{0,40}", limit in 2usize..30) {
+            prop_assert!(columns(&truncate(&text, limit, Glyphs::Unicode)) <= limit);
+            prop_assert!(columns(&truncate_middle(&text, limit, Glyphs::Ascii)) <= limit);
+            prop_assert_eq!(columns(&pad(&text, limit, Glyphs::Unicode)), limit);
+            prop_assert_eq!(columns(&pad_left(&text, limit, Glyphs::Ascii)), limit);
+            for line in wrap(&text, limit) {
+                prop_assert!(columns(&line) <= limit, "{line:?}");
+            }
+        }
+
+        #[test]
+        fn wrapping_loses_nothing_but_blanks(text in "[a-z é日]{0,60}", limit in 2usize..12) {
+            let joined: String = wrap(&text, limit).concat();
+            prop_assert_eq!(joined.replace(' ', ""), text.replace(' ', ""));
         }
     }
 }

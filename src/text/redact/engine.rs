@@ -140,6 +140,10 @@ impl Engine {
                 if let Some(next) = self.header(text, edits) {
                     return next;
                 }
+                // Some programs take name and value as two elements.
+                if self.names.of_header(text) != Meaning::Plain {
+                    return Expect::HeaderValue;
+                }
             }
             Expect::Variable if self.variable(text, edits) => return Expect::Nothing,
             Expect::Variables if self.variable(text, edits) || text.starts_with(b"-") => {
@@ -259,7 +263,7 @@ impl Engine {
         if let Some(next) = self.attached(text, edits) {
             return Some(next);
         }
-        let Some(equals) = text.iter().position(|byte| *byte == b'=') else {
+        let Some(equals) = text.iter().position(|byte| matches!(byte, b'=' | b':')) else {
             return if blanks { None } else { self.bare_flag(text) };
         };
         let flag = &text[..equals];
@@ -394,6 +398,9 @@ impl Engine {
             .any(|name| name.as_bytes() == program)
         {
             Expect::Interpreter
+        } else if word.contains(&b'_') && self.names.of_variable(word) == Meaning::Strong {
+            // `configure set aws_secret_access_key VALUE`.
+            Expect::Secret(Strength::Weak)
         } else if self.names.is_telling(word) {
             Expect::Chance
         } else {

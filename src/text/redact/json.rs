@@ -51,7 +51,7 @@ fn begins_json(text: &[u8]) -> bool {
 /// An open object or array.
 #[expect(
     clippy::struct_excessive_bools,
-    reason = "four independent facts on one place in the text"
+    reason = "five independent facts on one place in the text"
 )]
 #[derive(Clone, Copy)]
 struct Frame {
@@ -62,6 +62,8 @@ struct Frame {
     key: Key,
     /// Every value in here goes.
     all: bool,
+    /// Stands in an array: `[{"name": "X-Api-Key", "value": "…"}]`.
+    in_array: bool,
     /// `"name": "API_TOKEN"` was read: its neighbour `value` is a secret.
     named: bool,
     /// In an array: what the string before says of the next one.
@@ -114,6 +116,7 @@ impl Scanner<'_, '_> {
     }
 
     fn open(&mut self, object: bool) {
+        let in_array = self.frames.last().is_some_and(|frame| !frame.object);
         let all = self
             .frames
             .last()
@@ -123,6 +126,7 @@ impl Scanner<'_, '_> {
             at_key: object,
             key: Key::Says(Meaning::Plain),
             all,
+            in_array,
             named: false,
             expect: Expect::Nothing,
         };
@@ -196,6 +200,7 @@ impl Scanner<'_, '_> {
     fn strength(&self) -> Option<Strength> {
         let frame = self.frames.last()?;
         match frame.key {
+            Key::Name if frame.in_array => None,
             _ if frame.all => Some(Strength::Strong),
             Key::Says(Meaning::Strong) | Key::Map => Some(Strength::Strong),
             Key::Value if frame.named => Some(Strength::Strong),

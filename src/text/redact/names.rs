@@ -143,6 +143,7 @@ fn words(name: &[u8]) -> Option<String> {
             let begins = !before.is_ascii_alphanumeric()
                 || byte.is_ascii_uppercase()
                     && (before.is_ascii_lowercase()
+                        || before.is_ascii_digit()
                         || before.is_ascii_uppercase() && after.is_ascii_lowercase());
             if begins {
                 words.push(' ');
@@ -174,6 +175,7 @@ mod tests {
             ("APIKey2", " api key"),
             ("API_KEY_2", " api key"),
             ("oauth2", " oauth"),
+            ("oauth2Bearer", " oauth2 bearer"),
             ("HTTPSProxy", " https proxy"),
             ("$schema", " schema"),
         ] {

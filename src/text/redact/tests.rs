@@ -185,6 +185,54 @@ fn environment_headers_and_shells() {
 }
 
 #[test]
+fn names_and_values_as_two_elements() {
+    check(&[
+        (
+            &[
+                "mcp-proxy",
+                "--headers",
+                "Authorization",
+                "Bearer abc",
+                "-H",
+                "Accept",
+                "text/plain",
+            ],
+            &[
+                "mcp-proxy",
+                "--headers",
+                "Authorization",
+                "<*>",
+                "-H",
+                "Accept",
+                "text/plain",
+            ],
+        ),
+        (
+            &[
+                "aws",
+                "configure",
+                "set",
+                "aws_secret_access_key",
+                "abc1",
+                "--oauth2Bearer",
+                "a",
+                "--api_key:abc",
+            ],
+            &[
+                "aws",
+                "configure",
+                "set",
+                "aws_secret_access_key",
+                "<*>",
+                "--oauth2Bearer",
+                "<*>",
+                "--api_key:<*>",
+            ],
+        ),
+    ]);
+}
+
+#[test]
 fn urls() {
     for (given, expected) in [
         ("postgres://u:p@ss@h/db", "postgres://u:<*>@h/db"),
@@ -248,6 +296,10 @@ fn json_stays_json() {
         (
             r#"{"password": 1234, "use": true, "secret": null}"#,
             r#"{"password": "<*>", "use": true, "secret": null}"#,
+        ),
+        (
+            r#"{"headers":[{"name":"X","value":"v"}]}"#,
+            r#"{"headers":[{"name":"X","value":"<*>"}]}"#,
         ),
         (
             r#"[{"name":"API_TOKEN","value":"abc"},{"name":"HOST","value":"abc"}]"#,

@@ -97,17 +97,16 @@ fn spans(app: &App, subject: &Subject<'_>) -> Vec<Span> {
             .client
             .as_ref()
             .and_then(|client| shown.process(client.process));
-        match client {
-            Some(client) => spans.push(running(Safe::literal("client"), client, Tone::Plain)),
-            None => {
-                let since = app.since().map_or_else(String::new, UnixMillis::clock);
-                let text = Safe::from_text(&format!(" not seen: gone before {since}"));
-                spans.push(Span {
-                    name: Safe::literal("client"),
-                    kind: Kind::Unseen { text },
-                    tone: Tone::Warning,
-                });
-            }
+        if let Some(client) = client {
+            spans.push(running(Safe::literal("client"), client, Tone::Plain));
+        } else {
+            let since = app.since().map_or_else(String::new, UnixMillis::clock);
+            let text = Safe::from_text(&format!(" not seen; nobody looked before {since}"));
+            spans.push(Span {
+                name: Safe::literal("client"),
+                kind: Kind::Unseen { text },
+                tone: Tone::Warning,
+            });
         }
         for (key, role) in instance.members() {
             let Some(process) = shown.process(key) else {

@@ -9,6 +9,7 @@ use crate::model::finding::{Fact, Finding, Lead, LeadKind, Lineage, Weight};
 use crate::model::instance::Instance;
 use crate::model::process::Process;
 use crate::model::reading::Reading;
+use crate::model::time::UnixMillis;
 use crate::table::cells;
 use crate::text::{Safe, format};
 
@@ -231,7 +232,7 @@ fn not_known(app: &App, subject: &Subject<'_>, instance: Option<&Instance>) -> V
         texts
             .push("it lives in another network namespace: its connections are not seen from here".to_owned());
     }
-    let since = app.since().map_or_else(String::new, |since| since.clock());
+    let since = app.since().map_or_else(String::new, UnixMillis::clock);
     texts.push(format!(
         "sessions in memory; anything before {since} (mcpwake was not running)"
     ));
