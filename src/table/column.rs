@@ -208,15 +208,15 @@ const NAME_GIVES: u16 = 3;
 pub fn fit(width: u16, pid_width: u16, instead: ColumnId) -> Vec<Placed> {
     let tail = [ColumnId::Wire, ColumnId::Command, ColumnId::Why];
     let body = |id: ColumnId| !tail.contains(&id);
-    let with = |last: &[ColumnId]| -> Vec<&Column> {
+    let shown_with = |last: &[ColumnId]| -> Vec<&Column> {
         COLUMNS
             .iter()
             .filter(|column| body(column.id) || last.contains(&column.id))
             .collect()
     };
-    let mut shown = with(&tail[..2]);
+    let mut shown = shown_with(&tail[..2]);
     if needed(&shown, pid_width) > width {
-        shown = with(&[instead]);
+        shown = shown_with(&[instead]);
     }
     while needed(&shown, pid_width) > width + NAME_GIVES && shown.len() > 3 {
         let weighed = shown.iter().filter(|column| column.id != instead);

@@ -268,11 +268,14 @@ fn planted_violations_are_found() {
     );
 }
 
+/// A rule: the complaints about one file.
+type Check = fn(&Source) -> Vec<String>;
+
 #[test]
 fn planted_detours_are_found() {
     let found =
         |check: fn(&Source) -> Vec<String>, path: &str, text: &str| check(&Source::planted(path, text)).len();
-    let cases: &[(fn(&Source) -> Vec<String>, &str, &str, usize)] = &[
+    let cases: &[(Check, &str, &str, usize)] = &[
         (
             foreign_imports,
             "src/model/x.rs",
