@@ -2,6 +2,9 @@
 
 use super::{Source, assert_none, sources};
 
+/// Finds what breaks a rule in one file.
+type Rule = fn(&Source) -> Vec<String>;
+
 /// Layer, and what it may import besides itself.
 const MAY_IMPORT: [(&str, &[&str]); 18] = [
     ("text", &[]),
@@ -272,7 +275,7 @@ fn planted_violations_are_found() {
 fn planted_detours_are_found() {
     let found =
         |check: fn(&Source) -> Vec<String>, path: &str, text: &str| check(&Source::planted(path, text)).len();
-    let cases: &[(fn(&Source) -> Vec<String>, &str, &str, usize)] = &[
+    let cases: &[(Rule, &str, &str, usize)] = &[
         (
             foreign_imports,
             "src/model/x.rs",
