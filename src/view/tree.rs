@@ -9,6 +9,7 @@ use super::{Scroll, notes};
 use crate::app::App;
 use crate::model::instance::Role;
 use crate::table::column::{Align, Placed, fit};
+use crate::table::tree::Scope;
 use crate::table::{ColumnId, Node, RowId, Shown, cells};
 use crate::text::width::{pad, pad_left, truncate};
 
@@ -24,7 +25,11 @@ pub(super) fn columns(app: &App, width: u16) -> Vec<Placed> {
         .world()
         .and_then(|world| world.sample.processes.keys().next_back());
     let digits = highest.map_or(1, |pid| pid.get().ilog10() + 1);
-    fit(width, u16::try_from(digits).unwrap_or(7))
+    let instead = match app.nav().plan().scope {
+        Scope::Servers => ColumnId::Why,
+        Scope::Everything => ColumnId::Command,
+    };
+    fit(width, u16::try_from(digits).unwrap_or(7), instead)
 }
 
 /// Draws the column headings.

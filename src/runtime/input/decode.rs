@@ -366,7 +366,7 @@ mod tests {
         let mut decoder = Decoder::default();
         decoder.feed(b"\x1b[200~");
         for _ in 0..40 {
-            decoder.feed(&[b'x'; 1 << 16]);
+            decoder.feed(&vec![b'x'; 1 << 16]);
         }
         let events = decoder.feed(b"\x1b[201~");
         assert!(matches!(&events[..], [Event::Paste(text)] if text.len() == super::LONGEST_PASTE));

@@ -17,6 +17,9 @@ const NAMES: usize = 14;
 /// Columns of elapsed time and pid at the right.
 const FIGURES: usize = 15;
 
+/// A shorter time line shows seconds, milliseconds.
+const SECONDS_BELOW_MS: i64 = 2 * 3_600_000;
+
 /// One line of the picture.
 struct Span {
     name: Safe,
@@ -140,10 +143,15 @@ fn spans(app: &App, subject: &Subject<'_>) -> Vec<Span> {
 
 /// The start at the left, the middle where there is room, the time of the sample at the right.
 fn axis(scale: &Scale, theme: Theme) -> Drawn {
+    let seconds = scale.to - scale.from < SECONDS_BELOW_MS;
     let label = |at: i64| {
         let text = UnixMillis(at).day_and_clock();
-        let minutes = text.rfind(':').map_or(text.len(), |end| end);
-        text[..minutes].to_owned()
+        let end = if seconds {
+            text.len() - 1
+        } else {
+            text.rfind(':').unwrap_or(text.len())
+        };
+        text.get(..end).unwrap_or_default().to_owned()
     };
     let (first, last) = (label(scale.from), format!("{}Z", label(scale.to)));
     let middle = label(scale.from + (scale.to - scale.from) / 2);

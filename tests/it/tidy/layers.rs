@@ -2,9 +2,6 @@
 
 use super::{Source, assert_none, sources};
 
-/// Finds what breaks a rule in one file.
-type Rule = fn(&Source) -> Vec<String>;
-
 /// Layer, and what it may import besides itself.
 const MAY_IMPORT: [(&str, &[&str]); 18] = [
     ("text", &[]),
@@ -271,11 +268,14 @@ fn planted_violations_are_found() {
     );
 }
 
+/// A rule: the complaints about one file.
+type Check = fn(&Source) -> Vec<String>;
+
 #[test]
 fn planted_detours_are_found() {
     let found =
         |check: fn(&Source) -> Vec<String>, path: &str, text: &str| check(&Source::planted(path, text)).len();
-    let cases: &[(Rule, &str, &str, usize)] = &[
+    let cases: &[(Check, &str, &str, usize)] = &[
         (
             foreign_imports,
             "src/model/x.rs",
