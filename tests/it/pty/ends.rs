@@ -2,7 +2,7 @@
 
 use rustix::process::Signal;
 
-use super::harness::Start;
+use super::harness::{Controls, Start};
 
 #[test]
 fn keys_that_quit() {
@@ -14,6 +14,15 @@ fn keys_that_quit() {
         assert!(terminal.ends().success(), "{key:?}");
         terminal.is_restored();
     }
+}
+
+#[test]
+fn a_terminal_that_controls_nothing_is_one() {
+    let mut terminal = Start::program().controlled(Controls::No).start();
+    terminal.has_started();
+    terminal.press("q");
+    assert!(terminal.ends().success());
+    terminal.is_restored();
 }
 
 #[test]
