@@ -309,7 +309,11 @@ fn the_inventory_keeps_to_its_schema() {
             .iter()
             .any(|one| one["pid"].as_u64() == Some(u64::from(std::process::id())))
     );
-    assert!(processes.iter().any(|one| one["pid"].as_u64() == server.pid().parse().ok()));
+    assert!(
+        processes
+            .iter()
+            .any(|one| one["pid"].as_u64() == server.pid().parse().ok())
+    );
 
     let evidence = parsed(&program.run(&["show", &server.pid(), "--json"]));
     assert_eq!(check(&evidence, "evidence-1.schema.json"), Vec::<String>::new());
