@@ -242,13 +242,6 @@ fn owner(
     if let Some(client) = client {
         return OwnerKey::Process(client.process);
     }
-    let adopter = descent
-        .adopter
-        .as_ref()
-        .and_then(|adopter| court.by_pid(adopter.pid));
-    if let Some(adopter) = adopter.filter(|_| descent.lineage == Lineage::Reparented) {
-        return OwnerKey::Adopter(adopter.key);
-    }
     let top = court.get(draft.top());
     let denied = judgement
         .facts
@@ -256,6 +249,13 @@ fn owner(
         .any(|fact| fact.code == "descriptors_denied");
     if let Some(uid) = top.filter(|_| denied).and_then(|top| top.uid.value()) {
         return OwnerKey::User(*uid);
+    }
+    let adopter = descent
+        .adopter
+        .as_ref()
+        .and_then(|adopter| court.by_pid(adopter.pid));
+    if let Some(adopter) = adopter.filter(|_| descent.lineage == Lineage::Reparented) {
+        return OwnerKey::Adopter(adopter.key);
     }
     let parent = court.tree.parent(draft.top().pid).map(|parent| parent.key);
     OwnerKey::Process(parent.unwrap_or_else(|| draft.top()))

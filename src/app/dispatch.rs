@@ -131,9 +131,8 @@ enum Wanted {
 }
 
 fn jump(app: &mut App, forward: bool, wanted: &Wanted) {
-    let (nav, shown, filter, search) = match app.parts() {
-        Some(parts) => parts,
-        None => return,
+    let Some((nav, shown, filter, search)) = app.parts() else {
+        return;
     };
     let (outcome, what) = match wanted {
         Wanted::Trouble => (
@@ -175,26 +174,20 @@ fn panes(app: &mut App, command: Command) {
 }
 
 fn prompt(app: &mut App, command: Command) {
-    let (purpose, text) = match command {
-        Command::Search => (
-            Purpose::Search {
-                origin: app.nav.selected().cloned(),
-            },
-            String::new(),
-        ),
-        _ => {
-            let before = app.filter.text().to_owned();
-            (
-                Purpose::Filter {
-                    before: before.clone(),
-                },
-                before,
-            )
+    app.prompt = Some(if command == Command::Search {
+        let origin = app.nav.selected().cloned();
+        Prompt {
+            purpose: Purpose::Search { origin },
+            input: String::new().into(),
         }
-    };
-    app.prompt = Some(Prompt {
-        purpose,
-        input: text.into(),
+    } else {
+        let before = app.filter.text().to_owned();
+        Prompt {
+            purpose: Purpose::Filter {
+                before: before.clone(),
+            },
+            input: before.into(),
+        }
     });
 }
 

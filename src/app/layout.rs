@@ -8,6 +8,9 @@ pub const SMALLEST: (u16, u16) = (40, 10);
 /// From this height on the pane stands below the tree; below, it is shown alone.
 const BOTH: u16 = 18;
 
+/// Lines that are kept free below the rows, for what could not be seen.
+const NOTES: u16 = 6;
+
 /// Lines of each part, from the top down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
@@ -28,8 +31,9 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Shares out a screen of `height` lines.
-    pub fn new(height: u16, panes: &Panes, mode: bool) -> Self {
+    /// Shares out a screen of `height` lines for a tree of `rows` rows: what they leave free goes
+    /// to the pane.
+    pub fn new(height: u16, rows: usize, panes: &Panes, mode: bool) -> Self {
         let (header, step, footer) = (2, 1, 1);
         let mode = u16::from(mode);
         let rest = height.saturating_sub(header + mode + step + footer);
@@ -38,7 +42,11 @@ impl Layout {
             shown && (panes.focus() == Focus::FullPane || (height < BOTH && panes.focus() != Focus::Tree));
         let pane = match (shown, alone) {
             (true, true) => rest,
-            (true, false) if height >= BOTH => height * 10 / 24,
+            (true, false) if height >= BOTH => {
+                let usual = height * 10 / 24;
+                let wanted = u16::try_from(rows).unwrap_or(u16::MAX).saturating_add(NOTES);
+                usual.max(rest.saturating_sub(wanted.saturating_add(1)))
+            }
             _ => 0,
         };
         let titles = u16::from(!alone);
@@ -69,7 +77,7 @@ mod tests {
             for (enter, mode) in [(0, false), (1, true), (2, false)] {
                 let mut panes = Panes::default();
                 (0..enter).for_each(|_| panes.enter());
-                let layout = Layout::new(height, &panes, mode);
+                let layout = Layout::new(height, usize::from(height % 7) * 5, &panes, mode);
                 let sum = layout.header
                     + layout.mode
                     + layout.titles

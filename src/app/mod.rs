@@ -204,7 +204,7 @@ impl App {
 
     /// Returns how the lines of the screen are shared out.
     pub fn layout(&self) -> Layout {
-        Layout::new(self.size.1, &self.panes, self.has_mode())
+        Layout::new(self.size.1, self.nav.rows().len(), &self.panes, self.has_mode())
     }
 
     fn say(&mut self, text: String) {

@@ -21,7 +21,9 @@ pub enum Colour {
 
 /// How a process of a world is explained: `analysis::explain` with the knowledge of the moment.
 #[derive(Clone)]
-pub struct Explainer(Arc<dyn Fn(&World, ProcessKey) -> Explanation + Send + Sync>);
+pub struct Explainer(Arc<Explain>);
+
+type Explain = dyn Fn(&World, ProcessKey) -> Explanation + Send + Sync;
 
 impl Explainer {
     /// Wraps a function.

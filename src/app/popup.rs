@@ -125,13 +125,11 @@ impl Popup {
 /// Gives a key to the popup.
 pub(super) fn key(app: &mut App, mut popup: Popup, key: Key) -> Vec<Effect> {
     if let Content::Palette(palette) = &mut popup.content {
-        return match palette_key(app, palette, key) {
-            Some(effects) => effects,
-            None => {
-                app.popup = Some(popup);
-                Vec::new()
-            }
-        };
+        let ended = palette_key(app, palette, key);
+        if ended.is_none() {
+            app.popup = Some(popup);
+        }
+        return ended.unwrap_or_default();
     }
     let page = i64::from(app.size.1.saturating_sub(6).max(1));
     let lines = match key {

@@ -586,3 +586,55 @@ fn instances_that_started_first_stand_first() {
         ]
     );
 }
+
+/// Five thousand processes, 150 servers under one client.
+#[test]
+fn command_lines_are_made_for_the_rows_in_sight_and_kept() {
+    let big = || {
+        let mut scene = Scene::new();
+        scene.process(2_000, 1, "user", DAY, &["codex"]);
+        let owner = OwnerKey::Process(scene.key(2_000));
+        for number in 3_000..8_000 {
+            let parent = if number < 3_150 { 2_000 } else { 1 };
+            scene.process(
+                number,
+                parent,
+                "user",
+                DAY,
+                &["node", "server.js", &number.to_string()],
+            );
+            if number < 3_150 {
+                scene.instance("git", number, owner.clone(), Finding::Severed);
+            }
+        }
+        scene.world()
+    };
+    let mut app = app(big(), 120, 40);
+    press(&mut app, "a");
+    assert_eq!(app.nav().rows().len(), 5_002);
+    let draw = |app: &App| {
+        let mut terminal = ratatui::Terminal::new(ratatui::backend::TestBackend::new(120, 40)).unwrap();
+        let mut scroll = crate::view::Scroll::default();
+        terminal
+            .draw(|frame| crate::view::draw(frame, app, &mut scroll))
+            .unwrap();
+    };
+    draw(&app);
+    let made = app.feed.index.lines_made();
+    assert!(
+        (10..60).contains(&made),
+        "{made} command lines for a screen of 40 lines"
+    );
+    update(&mut app, Event::World(big()));
+    assert_eq!(
+        app.feed.index.lines_made(),
+        made,
+        "the next sample takes over what did not change"
+    );
+    press(&mut app, "/ server.js");
+    assert_eq!(
+        app.feed.index.lines_made(),
+        5_002,
+        "a filter looks at all of them"
+    );
+}

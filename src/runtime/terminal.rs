@@ -47,7 +47,7 @@ pub(super) struct Screen {
 impl Screen {
     /// Enters raw mode and the alternate screen; the first frame carries the sequences.
     pub(super) fn enter(capabilities: Capabilities) -> io::Result<Self> {
-        let (printer, printed) = Printer::start()?;
+        let (printer, answers) = Printer::start()?;
         let sheet = Sheet::default();
         let terminal = Terminal::new(CrosstermBackend::new(sheet.clone()))?;
         let mut screen = Self {
@@ -55,7 +55,7 @@ impl Screen {
             sheet,
             capabilities,
             printer,
-            printed,
+            printed: answers,
         };
         screen.switch_on()?;
         Ok(screen)

@@ -235,9 +235,9 @@ fn owner_name(shown: Shown<'_>, node: &Node, owner: &OwnerKey) -> Safe {
         OwnerKey::Adopter(key) => Safe::join(
             [
                 title,
-                Safe::from_text(&format!("{}  NO LIVE CLIENT  {count}", key.pid)),
+                Safe::from_text(&format!("{}  {}  {count}", key.pid, adopted(node))),
             ],
-            "  ",
+            " ",
         ),
         OwnerKey::Process(key) => {
             let user = shown.process(*key).and_then(processes::user);
@@ -252,6 +252,16 @@ fn owner_name(shown: Shown<'_>, node: &Node, owner: &OwnerKey) -> Safe {
             Safe::join([title, pid, count], "  ")
         }
         OwnerKey::User(_) => Safe::join([title, Safe::from_text(&count.to_string())], "  "),
+    }
+}
+
+/// What can be said of the clients of adopted instances: a network server needs none, and of one
+/// that may not be read nothing is known.
+fn adopted(node: &Node) -> &'static str {
+    if node.figures.worst().is_some_and(Finding::is_trouble) {
+        "NO LIVE CLIENT"
+    } else {
+        "no client seen"
     }
 }
 

@@ -203,28 +203,31 @@ const NAME_GIVES: u16 = 3;
 
 /// Returns the columns for a line of `width` cells whose pids take `pid_width` cells.
 ///
-/// With room for all, WIRE and COMMAND are shown; else WHY stands in their place, and the least
-/// important columns go until the rest fits.
-pub fn fit(width: u16, pid_width: u16) -> Vec<Placed> {
-    let mut shown: Vec<&Column> = COLUMNS
-        .iter()
-        .filter(|column| column.id != ColumnId::Why)
-        .collect();
-    if needed(&shown, pid_width) > width {
-        shown = COLUMNS
+/// With room for all, WIRE and COMMAND are shown; else `instead` (WHY, or COMMAND where most rows
+/// are no servers) stands in their place, and the least important columns go until the rest fits.
+pub fn fit(width: u16, pid_width: u16, instead: ColumnId) -> Vec<Placed> {
+    let tail = [ColumnId::Wire, ColumnId::Command, ColumnId::Why];
+    let body = |id: ColumnId| !tail.contains(&id);
+    let shown_with = |last: &[ColumnId]| -> Vec<&Column> {
+        COLUMNS
             .iter()
-            .filter(|column| !matches!(column.id, ColumnId::Wire | ColumnId::Command))
-            .collect();
+            .filter(|column| body(column.id) || last.contains(&column.id))
+            .collect()
+    };
+    let mut shown = shown_with(&tail[..2]);
+    if needed(&shown, pid_width) > width {
+        shown = shown_with(&[instead]);
     }
     while needed(&shown, pid_width) > width + NAME_GIVES && shown.len() > 3 {
-        let Some(least) = shown.iter().map(|column| column.importance).min() else {
+        let weighed = shown.iter().filter(|column| column.id != instead);
+        let Some(least) = weighed.map(|column| column.importance).min() else {
             break;
         };
         // From WHY on nothing is dropped: NAME gives up more cells, and the last column is cut.
         if least >= ColumnId::Why.column().importance {
             break;
         }
-        shown.retain(|column| column.importance != least);
+        shown.retain(|column| column.importance != least || column.id == instead);
     }
     place(&shown, width, pid_width)
 }
@@ -272,7 +275,7 @@ mod tests {
     use super::*;
 
     fn titles(width: u16) -> Vec<&'static str> {
-        fit(width, 5)
+        fit(width, 5, ColumnId::Why)
             .iter()
             .map(|placed| placed.id.column().title)
             .collect()
@@ -303,7 +306,7 @@ mod tests {
     fn nothing_overlaps_or_leaves_the_line() {
         for width in 40..200 {
             for pid_width in 5..8 {
-                let placed = fit(width, pid_width);
+                let placed = fit(width, pid_width, ColumnId::Why);
                 for pair in placed.windows(2) {
                     assert!(pair[0].x + pair[0].width < pair[1].x, "{width} {placed:?}");
                 }

@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::model::bytes::OsBytes;
 use crate::model::identity::{InstanceId, Pid, ProcessKey};
 use crate::model::instance::Instance;
 use crate::model::process::Process;
@@ -83,6 +84,15 @@ impl Index {
     /// Returns the instance that a process stands for.
     pub fn lead_of(&self, key: ProcessKey) -> Option<InstanceId> {
         self.leads.get(&key).copied()
+    }
+
+    /// Returns how many command lines were made.
+    #[cfg(test)]
+    pub(crate) fn lines_made(&self) -> usize {
+        self.lines
+            .values()
+            .filter(|line| line.shown.get().is_some())
+            .count()
     }
 
     /// Returns the redaction rules.
@@ -183,7 +193,7 @@ impl<'a> Shown<'a> {
         let program = process
             .args()
             .first()
-            .map(|first| first.basename())
+            .map(OsBytes::basename)
             .filter(|name| !name.is_empty() && !name.contains(&b' ') && name.len() <= 64);
         Safe::from_bytes(program.unwrap_or(comm))
     }
@@ -210,7 +220,7 @@ impl<'a> Shown<'a> {
     pub fn safe_bytes(&self, bytes: &[u8]) -> Safe {
         match std::str::from_utf8(bytes) {
             Ok(text) => self.safe_text(text),
-            Err(_) => Safe::from_bytes(bytes),
+            Err(_) => Safe::from_bytes(&self.index.redactor.bytes(bytes)),
         }
     }
 }

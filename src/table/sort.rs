@@ -110,11 +110,10 @@ fn tie(shown: Shown<'_>, node: &Node) -> (Option<u64>, Option<Pid>) {
 /// read.
 fn owner_class(shown: Shown<'_>, node: &Node) -> u8 {
     match &node.id {
-        RowId::Owner(OwnerKey::Adopter(_)) => 0,
         RowId::Owner(OwnerKey::Process(key)) if cells::is_client(shown, *key) => 1,
         RowId::Owner(OwnerKey::Process(_)) => 2,
         RowId::Owner(OwnerKey::User(_)) => 3,
-        RowId::Kind(..) | RowId::Instance(_) | RowId::Process(_) => 0,
+        RowId::Owner(OwnerKey::Adopter(_)) | RowId::Kind(..) | RowId::Instance(_) | RowId::Process(_) => 0,
     }
 }
 

@@ -88,13 +88,13 @@ fn of_instance(instance: &Instance) -> String {
         }
         Finding::Defunct => "next: it has exited; what is left is for its parent to wait for it".to_owned(),
         Finding::Unknown => "next: read what is not known (1) with the rights that it needs".to_owned(),
-        _ if instance.reach.is_none() => {
+        Finding::Severed if instance.reach.is_none() => {
             "next: wait for the closer look, then read what it reaches (1)".to_owned()
         }
-        _ if letters.is_empty() => {
+        Finding::Severed if letters.is_empty() => {
             "next: no visible lead: check 1 to 4, then end it; it is housekeeping".to_owned()
         }
-        _ => format!(
+        Finding::Severed => format!(
             "next: revoke {}, verify each denial, then TERM and look again",
             letters.join(" ")
         ),

@@ -101,7 +101,7 @@ fn feed(app: &App) -> super::paint::Piece {
         return lit("waiting for the first sample", Tone::Plain);
     }
     let pace = app.pace();
-    let every = if pace.refresh_ms % 1000 == 0 {
+    let every = if pace.refresh_ms.is_multiple_of(1000) {
         format!("{}s", pace.refresh_ms / 1000)
     } else {
         format!("{}.{}s", pace.refresh_ms / 1000, pace.refresh_ms % 1000 / 100)
@@ -142,19 +142,19 @@ pub(super) fn second(app: &App, width: usize, theme: Theme) -> Drawn {
         line.add(8, lit("0 severed among those readable", Tone::Plain));
     }
     if figures.older > 0 {
-        let word = if width < WIDE {
+        let noun = if width < WIDE {
             "older"
         } else if figures.older == 1 {
             "older twin"
         } else {
             "older twins"
         };
-        line.add(6, say(&format!("{} {word}", figures.older), Tone::Warning));
+        line.add(6, say(&format!("{} {noun}", figures.older), Tone::Warning));
     }
     let problems = world.sample.problems.len() + world.judged.problems.len();
     if problems > 0 {
-        let word = if problems == 1 { "problem" } else { "problems" };
-        line.add(5, say(&format!("{problems} {word} (!)"), Tone::Warning));
+        let noun = if problems == 1 { "problem" } else { "problems" };
+        line.add(5, say(&format!("{problems} {noun} (!)"), Tone::Warning));
     }
     if let Some(hidden) = world.sample.hidden.filter(|hidden| *hidden > 0) {
         line.add(8, say(&format!("{hidden} not visible"), Tone::Warning));

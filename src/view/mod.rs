@@ -77,7 +77,7 @@ pub fn draw(frame: &mut Frame, app: &App, scroll: &mut Scroll) {
         small(frame, screen, theme);
         return;
     }
-    let layout = Layout::new(screen.height, app.panes(), app.has_mode());
+    let layout = Layout::new(screen.height, app.nav().rows().len(), app.panes(), app.has_mode());
     let mut y = screen.y;
     let mut next = |height: u16| {
         let area = Rect { y, height, ..screen };

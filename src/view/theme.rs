@@ -136,7 +136,7 @@ impl Theme {
     }
 
     /// Returns escaped text as it may be drawn: in ASCII only, where that is asked for.
-    pub(super) fn text<'a>(self, text: &'a Safe) -> Cow<'a, str> {
+    pub(super) fn text(self, text: &Safe) -> Cow<'_, str> {
         self.plain(text.as_str())
     }
 

@@ -9,6 +9,7 @@ use super::{Scroll, notes};
 use crate::app::App;
 use crate::model::instance::Role;
 use crate::table::column::{Align, Placed, fit};
+use crate::table::tree::Scope;
 use crate::table::{ColumnId, Node, RowId, Shown, cells};
 use crate::text::width::{pad, pad_left, truncate};
 
@@ -24,7 +25,11 @@ pub(super) fn columns(app: &App, width: u16) -> Vec<Placed> {
         .world()
         .and_then(|world| world.sample.processes.keys().next_back());
     let digits = highest.map_or(1, |pid| pid.get().ilog10() + 1);
-    fit(width, u16::try_from(digits).unwrap_or(7))
+    let instead = match app.nav().plan().scope {
+        Scope::Servers => ColumnId::Why,
+        Scope::Everything => ColumnId::Command,
+    };
+    fit(width, u16::try_from(digits).unwrap_or(7), instead)
 }
 
 /// Draws the column headings.
@@ -71,21 +76,18 @@ pub(super) fn rows(buffer: &mut Buffer, area: Rect, app: &App, scroll: &mut Scro
     let placed = columns(app, area.width);
     let mut y = area.y;
     if let Some(shown) = app.shown() {
+        let pen = Pen {
+            app,
+            shown,
+            placed: &placed,
+            theme,
+        };
         for (at, row) in rows.iter().enumerate().skip(scroll.tree).take(height) {
             let Some(node) = app.nav().tree().node(*row) else {
                 continue;
             };
             let line = Rect { y, height: 1, ..area };
-            draw_row(
-                buffer,
-                line,
-                app,
-                shown,
-                node,
-                &placed,
-                at == app.nav().at(),
-                theme,
-            );
+            pen.row(buffer, line, node, at == app.nav().at());
             y += 1;
         }
     }
@@ -107,43 +109,48 @@ fn top(before: usize, selected: usize, height: usize, rows: usize, follow: bool)
     before.clamp(lowest, selected.max(lowest)).min(last)
 }
 
-fn draw_row(
-    buffer: &mut Buffer,
-    area: Rect,
-    app: &App,
-    shown: Shown<'_>,
-    node: &Node,
-    placed: &[Placed],
-    selected: bool,
+/// What all rows are drawn with.
+struct Pen<'a> {
+    app: &'a App,
+    shown: Shown<'a>,
+    placed: &'a [Placed],
     theme: Theme,
-) {
-    let spans = matches!(node.id, RowId::Owner(_));
-    let tail = placed
-        .iter()
-        .find(|one| is_tail(one.id))
-        .map_or(area.width, |one| one.x);
-    for one in placed {
-        let inside_label = spans && one.x < tail && one.id != ColumnId::Name;
-        if inside_label {
-            continue;
-        }
-        let (text, width) = if one.id == ColumnId::Name {
-            let width = if spans {
-                usize::from(tail.saturating_sub(one.x + 1))
+}
+
+impl Pen<'_> {
+    fn row(&self, buffer: &mut Buffer, area: Rect, node: &Node, selected: bool) {
+        let spans = matches!(node.id, RowId::Owner(_));
+        let tail = self
+            .placed
+            .iter()
+            .find(|one| is_tail(one.id))
+            .map_or(area.width, |one| one.x);
+        for one in self.placed {
+            let inside_label = spans && one.x < tail && one.id != ColumnId::Name;
+            if inside_label {
+                continue;
+            }
+            let width = if spans && one.id == ColumnId::Name {
+                tail.saturating_sub(one.x + 1)
             } else {
-                usize::from(one.width)
+                one.width
             };
-            (name(app, shown, node, width, theme), width)
-        } else {
-            let cell = cells::cell(shown, node, one.id);
-            (aligned(&theme.text(&cell), *one, theme), usize::from(one.width))
-        };
-        let style = theme.style(tone(node, one.id));
-        buffer.set_stringn(area.x + one.x, area.y, text, width, style);
+            let text = self.text(node, *one, usize::from(width));
+            let style = self.theme.style(tone(node, one.id));
+            buffer.set_stringn(area.x + one.x, area.y, text, usize::from(width), style);
+        }
+        if selected {
+            buffer.set_stringn(area.x, area.y, ">", 1, self.theme.style(Tone::Strong));
+            fill(buffer, area, self.theme, Tone::Chosen);
+        }
     }
-    if selected {
-        buffer.set_stringn(area.x, area.y, ">", 1, theme.style(Tone::Strong));
-        fill(buffer, area, theme, Tone::Chosen);
+
+    fn text(&self, node: &Node, placed: Placed, width: usize) -> String {
+        if placed.id == ColumnId::Name {
+            return name(self.app, self.shown, node, width, self.theme);
+        }
+        let cell = cells::cell(self.shown, node, placed.id);
+        aligned(&self.theme.text(&cell), placed, self.theme)
     }
 }
 

@@ -4,23 +4,31 @@
 //! a launcher or a server, and does what a part says. Nothing is asserted about the machine: only
 //! about the pids that a stage has started.
 
+#![cfg_attr(
+    target_os = "linux",
+    expect(clippy::unwrap_used, reason = "a test that cannot go on fails there")
+)]
+
 #[cfg(target_os = "linux")]
-mod inventory;
+#[path = "../common/mod.rs"]
+mod common;
 #[cfg(target_os = "linux")]
 mod part;
 #[cfg(target_os = "linux")]
 mod situations;
 #[cfg(target_os = "linux")]
 mod stage;
+#[cfg(target_os = "linux")]
+mod unseen;
 
 #[cfg(target_os = "linux")]
 fn main() -> std::process::ExitCode {
     if let Some(part) = part::of_this_process() {
-        part::play(part);
+        part::play(&part);
         return std::process::ExitCode::SUCCESS;
     }
     let arguments = libtest_mimic::Arguments::from_args();
-    stage::adopt_orphans();
+    common::watched::adopt_orphans();
     libtest_mimic::run(&arguments, situations::trials()).exit_code()
 }
 

@@ -2,43 +2,33 @@
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader};
-use std::os::fd::OwnedFd;
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitOptions, getpid, pidfd_open, pidfd_send_signal, set_child_subreaper, waitpid,
-};
 use tempfile::TempDir;
 
+use crate::common::watched::{Watched, take_down};
 use crate::part::{self, Part};
 
 /// Longer than a start takes on a loaded machine.
 const DEADLINE: Duration = Duration::from_secs(30);
 
-/// Makes this process the one that adopts orphans below it, so that it can reap them.
-pub(crate) fn adopt_orphans() {
-    set_child_subreaper(Some(getpid())).unwrap();
-}
-
 /// A situation that is up.
 pub(crate) struct Stage {
     home: TempDir,
     /// In the order of `Part::all`: a parent before its children.
-    actors: Vec<Actor>,
-}
-
-struct Actor {
-    role: String,
-    pid: Pid,
-    descriptor: OwnedFd,
+    actors: Vec<(String, Watched)>,
 }
 
 impl Stage {
     /// Starts every part, and waits until all of them have said that they are there.
+    #[expect(
+        clippy::zombie_processes,
+        reason = "it is waited for by its pid, with the others"
+    )]
     pub(crate) fn up(mut scene: Part) -> Self {
         let home = tempfile::tempdir().unwrap();
         place(&mut scene, home.path());
@@ -65,80 +55,40 @@ impl Stage {
         while found.len() < roles.len() {
             let line = reports.recv_timeout(DEADLINE).expect("every part reports");
             let (role, pid) = line.split_once(' ').unwrap();
-            let pid = Pid::from_raw(pid.parse().unwrap()).unwrap();
-            let descriptor = pidfd_open(pid, PidfdFlags::empty()).unwrap();
-            found.insert(
-                role.to_owned(),
-                Actor {
-                    role: role.to_owned(),
-                    pid,
-                    descriptor,
-                },
-            );
+            found.insert(role.to_owned(), Watched::new(pid.parse().unwrap()));
         }
-        let actors = roles.iter().map(|role| found.remove(role).unwrap()).collect();
+        let actors = roles
+            .into_iter()
+            .map(|role| {
+                let actor = found.remove(&role).unwrap();
+                (role, actor)
+            })
+            .collect();
         Self { home, actors }
     }
 
     /// Returns the pid of a role.
     pub(crate) fn pid(&self, role: &str) -> u32 {
-        self.actor(role).pid.as_raw_nonzero().get().unsigned_abs()
+        self.actor(role).pid()
     }
 
     pub(crate) fn home(&self) -> &Path {
         self.home.path()
     }
 
-    fn actor(&self, role: &str) -> &Actor {
-        self.actors.iter().find(|actor| actor.role == role).unwrap()
+    /// Returns the process of a role.
+    pub(crate) fn actor(&self, role: &str) -> &Watched {
+        self.actors
+            .iter()
+            .find(|(known, _)| known == role)
+            .map(|(_, actor)| actor)
+            .unwrap()
     }
-
-    /// Kills one process, and waits until it is gone; its children are adopted.
-    pub(crate) fn kill(&self, role: &str) {
-        let actor = self.actor(role);
-        pidfd_send_signal(&actor.descriptor, Signal::KILL).unwrap();
-        gone(&actor.descriptor);
-        // Only a child of this process can be waited for; another's stays its parent's zombie.
-        let _ = waitpid(Some(actor.pid), WaitOptions::NOHANG);
-    }
-
-    /// Stops one process, and waits until it has stopped.
-    pub(crate) fn stop(&self, role: &str) {
-        let actor = self.actor(role);
-        pidfd_send_signal(&actor.descriptor, Signal::STOP).unwrap();
-        while state(actor.pid) != Some('T') {
-            std::thread::yield_now();
-        }
-    }
-}
-
-fn state(pid: Pid) -> Option<char> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    stat.rsplit_once(')')?.1.trim_start().chars().next()
-}
-
-/// Waits until the process of a pidfd has exited.
-fn gone(descriptor: &OwnedFd) {
-    use rustix::event::{PollFd, PollFlags, Timespec, poll};
-    let wait = Timespec {
-        tv_sec: 30,
-        tv_nsec: 0,
-    };
-    let ready = poll(&mut [PollFd::new(descriptor, PollFlags::IN)], Some(&wait)).unwrap();
-    assert_eq!(ready, 1, "a killed process is gone in time");
 }
 
 impl Drop for Stage {
     fn drop(&mut self) {
-        for actor in &self.actors {
-            // It may have gone by itself.
-            let _ = pidfd_send_signal(&actor.descriptor, Signal::KILL);
-        }
-        // Parents first: what they leave is adopted by this process, and reaped next.
-        for actor in &self.actors {
-            gone(&actor.descriptor);
-            let _ = waitpid(Some(actor.pid), WaitOptions::empty());
-        }
+        take_down(self.actors.iter().map(|(_, actor)| actor));
     }
 }
 

@@ -304,8 +304,16 @@ fn the_inventory_keeps_to_its_schema() {
     let problems = check(&value, "inventory-1.schema.json");
     assert_eq!(problems, Vec::<String>::new());
     let processes = value["processes"].as_array().unwrap();
-    assert!(processes.iter().any(|one| one["pid"] == std::process::id()));
-    assert!(processes.iter().any(|one| one["pid"].to_string() == server.pid()));
+    assert!(
+        processes
+            .iter()
+            .any(|one| one["pid"].as_u64() == Some(u64::from(std::process::id())))
+    );
+    assert!(
+        processes
+            .iter()
+            .any(|one| one["pid"].as_u64() == server.pid().parse().ok())
+    );
 
     let evidence = parsed(&program.run(&["show", &server.pid(), "--json"]));
     assert_eq!(check(&evidence, "evidence-1.schema.json"), Vec::<String>::new());
@@ -533,7 +541,7 @@ fn check_at(value: &Value, schema: &Value, root: &Value, at: &str, wrong: &mut V
         match schema["properties"].get(key) {
             Some(schema) => check_at(part, schema, root, &format!("{at}/{key}"), wrong),
             None if schema.get("properties").is_some() => {
-                wrong.push(format!("{at}: {key} is not in the schema"))
+                wrong.push(format!("{at}: {key} is not in the schema"));
             }
             None => {}
         }

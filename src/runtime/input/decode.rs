@@ -1,7 +1,7 @@
 //! Turns the bytes of a terminal into keys and pasted text.
 //!
 //! Sequences: ECMA-48 (CSI, SS3), xterm's control sequences (bracketed paste, modifiers), and the
-//! function keys of the Linux console (console_codes(4)). Pure: the caller keeps the time.
+//! function keys of the Linux console (`console_codes(4)`). Pure: the caller keeps the time.
 
 use std::time::Duration;
 
@@ -146,9 +146,8 @@ fn character(bytes: &[u8]) -> Letter {
 /// What follows an ESC. Lengths count the ESC.
 fn escape(rest: &[u8]) -> Piece {
     match rest {
-        [] => Piece::Partial,
+        [] | [b'O'] => Piece::Partial,
         [b'[', body @ ..] => control_sequence(body),
-        [b'O'] => Piece::Partial,
         [b'O', letter, ..] => Piece::Key(3, single_shift(*letter)),
         // Esc, then another sequence or a control key.
         [0x00..=0x1f | 0x7f, ..] => Piece::Key(1, Some(Key::Esc)),
@@ -367,7 +366,7 @@ mod tests {
         let mut decoder = Decoder::default();
         decoder.feed(b"\x1b[200~");
         for _ in 0..40 {
-            decoder.feed(&[b'x'; 1 << 16]);
+            decoder.feed(&vec![b'x'; 1 << 16]);
         }
         let events = decoder.feed(b"\x1b[201~");
         assert!(matches!(&events[..], [Event::Paste(text)] if text.len() == super::LONGEST_PASTE));

@@ -1,3 +1,5 @@
+//! Tests of `text::redact`: tables and properties.
+
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 

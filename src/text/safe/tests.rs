@@ -1,3 +1,5 @@
+//! Tests of `text::safe`: tables and properties.
+
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;

@@ -30,8 +30,8 @@ pub(super) fn paragraphs(subject: &Subject<'_>) -> Vec<Para> {
 
 fn of_process(subject: &Subject<'_>, process: &Process, role: Option<Role>) -> Vec<Para> {
     let name = subject.shown.name_and_pid(process.key.pid);
-    let role = Safe::literal(role.map_or("", Role::word));
-    let mut heading = Safe::join([name, role], " ");
+    let role = role.map(|role| Safe::literal(role.word()));
+    let mut heading = Safe::join(std::iter::once(name).chain(role), " ");
     let descriptors = match &process.descriptors {
         Reading::Value(descriptors) => descriptors,
         other => {

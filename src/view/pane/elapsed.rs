@@ -17,6 +17,9 @@ const NAMES: usize = 14;
 /// Columns of elapsed time and pid at the right.
 const FIGURES: usize = 15;
 
+/// A shorter time line shows seconds, milliseconds.
+const SECONDS_BELOW_MS: i64 = 2 * 3_600_000;
+
 /// One line of the picture.
 struct Span {
     name: Safe,
@@ -97,17 +100,16 @@ fn spans(app: &App, subject: &Subject<'_>) -> Vec<Span> {
             .client
             .as_ref()
             .and_then(|client| shown.process(client.process));
-        match client {
-            Some(client) => spans.push(running(Safe::literal("client"), client, Tone::Plain)),
-            None => {
-                let since = app.since().map_or_else(String::new, UnixMillis::clock);
-                let text = Safe::from_text(&format!(" not seen: gone before {since}"));
-                spans.push(Span {
-                    name: Safe::literal("client"),
-                    kind: Kind::Unseen { text },
-                    tone: Tone::Warning,
-                });
-            }
+        if let Some(client) = client {
+            spans.push(running(Safe::literal("client"), client, Tone::Plain));
+        } else {
+            let since = app.since().map_or_else(String::new, UnixMillis::clock);
+            let text = Safe::from_text(&format!(" not seen; nobody looked before {since}"));
+            spans.push(Span {
+                name: Safe::literal("client"),
+                kind: Kind::Unseen { text },
+                tone: Tone::Warning,
+            });
         }
         for (key, role) in instance.members() {
             let Some(process) = shown.process(key) else {
@@ -141,10 +143,15 @@ fn spans(app: &App, subject: &Subject<'_>) -> Vec<Span> {
 
 /// The start at the left, the middle where there is room, the time of the sample at the right.
 fn axis(scale: &Scale, theme: Theme) -> Drawn {
+    let seconds = scale.to - scale.from < SECONDS_BELOW_MS;
     let label = |at: i64| {
         let text = UnixMillis(at).day_and_clock();
-        let minutes = text.rfind(':').map_or(text.len(), |end| end);
-        text[..minutes].to_owned()
+        let end = if seconds {
+            text.len() - 1
+        } else {
+            text.rfind(':').unwrap_or(text.len())
+        };
+        text.get(..end).unwrap_or_default().to_owned()
     };
     let (first, last) = (label(scale.from), format!("{}Z", label(scale.to)));
     let middle = label(scale.from + (scale.to - scale.from) / 2);

@@ -9,6 +9,7 @@ use crate::model::finding::{Fact, Finding, Lead, LeadKind, Lineage, Weight};
 use crate::model::instance::Instance;
 use crate::model::process::Process;
 use crate::model::reading::Reading;
+use crate::model::time::UnixMillis;
 use crate::table::cells;
 use crate::text::{Safe, format};
 
@@ -231,7 +232,7 @@ fn not_known(app: &App, subject: &Subject<'_>, instance: Option<&Instance>) -> V
         texts
             .push("it lives in another network namespace: its connections are not seen from here".to_owned());
     }
-    let since = app.since().map_or_else(String::new, |since| since.clock());
+    let since = app.since().map_or_else(String::new, UnixMillis::clock);
     texts.push(format!(
         "sessions in memory; anything before {since} (mcpwake was not running)"
     ));
@@ -288,16 +289,35 @@ fn of_process(subject: &Subject<'_>) -> Vec<Para> {
     let Some(process) = subject.process else {
         return vec![super::no_process(subject)];
     };
-    vec![
-        Para::labelled(
-            lit("finding", Tone::Strong),
-            lit(
-                "none: it is no member of an MCP server, as far as is seen; e explains why",
-                Tone::Plain,
-            ),
-        ),
-        state(subject, process),
-    ]
+    vec![no_finding(subject, process), state(subject, process)]
+}
+
+/// A client is named with its servers; anything else is none, as far as is seen.
+fn no_finding(subject: &Subject<'_>, process: &Process) -> Para {
+    let servers: Vec<Safe> = subject
+        .shown
+        .world
+        .judged
+        .instances
+        .iter()
+        .filter(|one| {
+            one.client
+                .as_ref()
+                .is_some_and(|client| client.process == process.key)
+        })
+        .map(|one| {
+            let name = subject.shown.safe_bytes(one.name.as_bytes());
+            Safe::join([name, Safe::from_text(&one.lead_process().pid.to_string())], " ")
+        })
+        .collect();
+    if servers.is_empty() {
+        let text = "none: it is no member of an MCP server, as far as is seen; e explains why";
+        return Para::labelled(lit("finding", Tone::Strong), lit(text, Tone::Plain));
+    }
+    Para::labelled(
+        lit("client of", Tone::Strong),
+        safe(Safe::join(servers, ", "), Tone::Plain),
+    )
 }
 
 fn state(subject: &Subject<'_>, process: &Process) -> Para {

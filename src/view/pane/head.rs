@@ -85,8 +85,8 @@ fn identified(subject: &Subject<'_>, instance: &Instance) -> Safe {
         parts.push(subject.shown.safe_bytes(name.as_bytes()));
     }
     if parts.is_empty() {
-        parts.push(Safe::from_text(&by.rule));
-        parts.push(subject.shown.safe_text(&by.because));
+        let rule = Safe::from_text(&format!("{} by rule {}", by.confidence.word(), by.rule));
+        return Safe::join([rule, subject.shown.safe_text(&by.because)], ": ");
     }
     Safe::join(
         [Safe::literal(by.confidence.word()), Safe::join(parts, ", ")],

@@ -49,7 +49,7 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, scroll: &mut Scro
         Rect { height: 1, ..area },
         app,
         pane,
-        Position {
+        &Position {
             top,
             height: usize::from(body.height),
             lines: lines.len(),
@@ -79,7 +79,7 @@ impl Position {
     }
 }
 
-fn title(buffer: &mut Buffer, area: Rect, app: &App, pane: Pane, position: Position, theme: Theme) {
+fn title(buffer: &mut Buffer, area: Rect, app: &App, pane: Pane, position: &Position, theme: Theme) {
     let dash = theme.line();
     let width = usize::from(area.width);
     let keys = match app.panes().focus() {

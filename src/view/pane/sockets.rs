@@ -133,11 +133,8 @@ fn inet_words(inet: &InetSocket) -> Safe {
         text.push_str(&ago("received", inet.last_received_ms));
     }
     if let (Some(sent), Some(received)) = (inet.bytes_sent, inet.bytes_received) {
-        text.push_str(&format!(
-            ", {} out, {} in",
-            format::bytes(sent),
-            format::bytes(received)
-        ));
+        let (sent, received) = (format::bytes(sent), format::bytes(received));
+        text = format!("{text}, {sent} out, {received} in");
     }
     Safe::from_text(&text)
 }

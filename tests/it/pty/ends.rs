@@ -1,13 +1,8 @@
 //! Every way in which the screen ends, and what it leaves behind.
 
-use std::io::{BufRead as _, BufReader};
-use std::process::{Command, Stdio};
-use std::sync::mpsc::channel;
-
 use rustix::process::Signal;
 
-use super::harness::{Start, Terminal};
-use crate::support::DEADLINE;
+use super::harness::{Controls, Start};
 
 #[test]
 fn keys_that_quit() {
@@ -19,6 +14,15 @@ fn keys_that_quit() {
         assert!(terminal.ends().success(), "{key:?}");
         terminal.is_restored();
     }
+}
+
+#[test]
+fn a_terminal_that_controls_nothing_is_one() {
+    let mut terminal = Start::program().controlled(Controls::No).start();
+    terminal.has_started();
+    terminal.press("q");
+    assert!(terminal.ends().success());
+    terminal.is_restored();
 }
 
 #[test]
@@ -47,17 +51,10 @@ fn a_panic_leaves_a_terminal_and_a_message() {
     }
 }
 
-/// Fills the terminal's buffer, which nobody reads, and becomes the program: its first frame does
-/// not arrive.
-const STALLED: &str = r#"dd if=/dev/zero of=/dev/tty bs=512 oflag=nonblock 2>/dev/null; exec "$PROGRAM""#;
-
 #[test]
 fn a_stalled_line_keeps_neither_keys_nor_signals() {
     for signal in [None, Some(Signal::TERM)] {
-        let mut terminal = Start::words(&["/bin/sh", "-c", STALLED])
-            .with("PROGRAM", env!("CARGO_BIN_EXE_mcpwake"))
-            .unread()
-            .start();
+        let mut terminal = Start::stalled().start();
         terminal.enters_raw_mode();
         match signal {
             Some(signal) => terminal.signal(signal),
@@ -66,42 +63,4 @@ fn a_stalled_line_keeps_neither_keys_nor_signals() {
         assert!(terminal.ends().success(), "{signal:?}");
         assert!(terminal.has_first_modes());
     }
-}
-
-/// Set for the process that holds the terminal in the test below.
-const HOLDS: &str = "MCPWAKE_TEST_HOLDS_TERMINAL";
-
-#[cfg(target_os = "linux")]
-/// The test runs itself again, as the process that holds the terminal: only when that process is
-/// gone with all its descriptors is the terminal closed as a dropped SSH connection closes it.
-#[test]
-fn a_closed_terminal_leaves_no_process() {
-    if std::env::var_os(HOLDS).is_some() {
-        return hold(&Start::program().start());
-    }
-    let this = "pty::ends::a_closed_terminal_leaves_no_process";
-    let mut holder = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "--nocapture", this])
-        .env(HOLDS, "1")
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let lines = BufReader::new(holder.stdout.take().unwrap()).lines();
-    let pid = lines
-        .map_while(Result::ok)
-        .find_map(|line| line.strip_prefix("HOLDS ").map(|pid| pid.parse::<u32>().unwrap()));
-    let pid = pid.expect("the holder names the program");
-    let watch = crate::support::Watch::new(pid);
-    holder.kill().unwrap();
-    holder.wait().unwrap();
-    assert!(watch.is_gone_within(DEADLINE), "{pid} is still there");
-}
-
-fn hold(terminal: &Terminal) {
-    terminal.has_started();
-    // On its own line, whatever the test harness has begun one with.
-    println!("\nHOLDS {}", terminal.pid());
-    let (_keep, forever) = channel::<()>();
-    let _ = forever.recv();
 }

@@ -1,5 +1,7 @@
 //! The built program in a terminal of its own: what the screen shows, and how it is left.
 
+#[cfg(target_os = "linux")]
+mod closed;
 mod ends;
 mod harness;
 mod job;

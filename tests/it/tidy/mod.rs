@@ -2,17 +2,22 @@
 //! must find.
 
 mod layers;
+mod places;
 mod sizes;
 mod words;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// One source file.
+/// One file.
 pub(crate) struct Source {
     /// Path from the project's root, with `/`.
     pub(crate) path: String,
     /// Its text.
     pub(crate) text: String,
+    /// Whether the whole file is test code: in `tests`, or a module that is compiled for tests
+    /// only.
+    test: bool,
 }
 
 impl Source {
@@ -21,13 +26,14 @@ impl Source {
         Self {
             path: path.to_owned(),
             text: text.to_owned(),
+            test: path.starts_with("tests/"),
         }
     }
 
     /// Returns the lines with their numbers, up to the tests at the file's end; a file of tests
     /// has none.
     pub(crate) fn production(&self) -> Vec<(usize, &str)> {
-        if self.is_test() {
+        if self.test {
             return Vec::new();
         }
         let end = self
@@ -43,42 +49,75 @@ impl Source {
 
     /// Returns whether the whole file is test code.
     pub(crate) fn is_test(&self) -> bool {
-        let name = self.path.rsplit('/').next().unwrap_or_default();
-        self.path.starts_with("tests/")
-            || matches!(
-                name,
-                "tests.rs" | "fixture.rs" | "testkit.rs" | "situations.rs" | "worlds.rs"
-            )
-            || self.path.contains("/tests/")
+        self.test
     }
 
     /// Returns the layer of a file in `src`.
     pub(crate) fn layer(&self) -> Option<&str> {
         let inner = self.path.strip_prefix("src/")?;
-        inner.split_once('/').map(|(layer, _)| layer)
+        Some(inner.split_once('/').map_or(inner, |(layer, _)| layer))
     }
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
 /// Returns every Rust file of these folders.
 pub(crate) fn sources(folders: &[&str]) -> Vec<Source> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut found = Vec::new();
     for folder in folders {
-        collect(&root.join(folder), &mut found);
+        collect(&root().join(folder), &mut found);
     }
-    let text = |path: &PathBuf| std::fs::read_to_string(path).expect("a readable source file");
-    let name = |path: &Path| {
-        path.strip_prefix(root)
-            .expect("a path below the root")
-            .display()
-            .to_string()
-    };
-    found
+    found.retain(|path| path.extension().is_some_and(|extension| extension == "rs"));
+    read(&found)
+}
+
+/// Returns every text file of the project; what git ignores, and the lock file of cargo, left out.
+pub(crate) fn all_texts() -> Vec<Source> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(root()).unwrap().flatten() {
+        let name = entry.file_name();
+        if ["target", ".git", "Cargo.lock"]
+            .iter()
+            .any(|left_out| name == *left_out)
+        {
+            continue;
+        }
+        if entry.path().is_dir() {
+            collect(&entry.path(), &mut found);
+        } else {
+            found.push(entry.path());
+        }
+    }
+    read(&found)
+}
+
+/// Reads files; those that are no text are left out.
+fn read(paths: &[PathBuf]) -> Vec<Source> {
+    let mut files: Vec<Source> = paths
         .iter()
-        .map(|path| Source {
-            path: name(path),
-            text: text(path),
+        .filter_map(|path| {
+            let name = path.strip_prefix(root()).unwrap().display().to_string();
+            Some(Source::planted(&name, &std::fs::read_to_string(path).ok()?))
         })
+        .collect();
+    let tests: BTreeSet<String> = files.iter().flat_map(test_modules).collect();
+    for file in &mut files {
+        let module = file.path.trim_end_matches(".rs");
+        let inside = |test: &String| module == test || module.starts_with(&format!("{test}/"));
+        file.test |= tests.iter().any(inside);
+    }
+    files
+}
+
+/// Returns the paths, without their ending, of the modules that this file declares for tests only.
+fn test_modules(file: &Source) -> Vec<String> {
+    let lines: Vec<&str> = file.text.lines().collect();
+    let declared = lines.windows(2).filter(|pair| pair[0].trim() == "#[cfg(test)]");
+    declared
+        .filter_map(|pair| places::declared(pair[1]))
+        .map(|name| format!("{}/{name}", places::children(&file.path)))
         .collect()
 }
 
@@ -90,7 +129,7 @@ fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
         let path = entry.path();
         if path.is_dir() {
             collect(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
+        } else {
             found.push(path);
         }
     }
@@ -99,30 +138,4 @@ fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
 /// Fails with every complaint.
 pub(crate) fn assert_none(complaints: &[String]) {
     assert!(complaints.is_empty(), "\n{}", complaints.join("\n"));
-}
-
-#[test]
-fn every_test_file_belongs_to_a_binary() {
-    for binary in ["tests/it", "tests/servers"] {
-        let files = sources(&[binary]);
-        let all: String = files.iter().map(|file| file.text.as_str()).collect();
-        let forgotten: Vec<String> = files
-            .iter()
-            .filter_map(|file| {
-                let inner = file.path.strip_prefix(binary)?.strip_prefix('/')?;
-                let module = inner
-                    .strip_suffix("/mod.rs")
-                    .or_else(|| inner.strip_suffix(".rs"))?;
-                let name = module.rsplit('/').next()?;
-                let named = all.lines().any(|line| {
-                    line.trim()
-                        .trim_start_matches("pub ")
-                        .trim_start_matches("pub(crate) ")
-                        == format!("mod {name};")
-                });
-                (name != "main" && !named).then(|| format!("{}: no `mod {name};` names it", file.path))
-            })
-            .collect();
-        assert_none(&forgotten);
-    }
 }

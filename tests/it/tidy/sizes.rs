@@ -40,15 +40,10 @@ fn too_long(file: &Source) -> Vec<String> {
 
 fn is_function(line: &str) -> bool {
     let code = line.trim_start();
-    let words = [
-        "pub ",
-        "pub(crate) ",
-        "pub(super) ",
-        "const ",
-        "async ",
-        "unsafe ",
-    ];
-    let mut rest = code;
+    let words = ["pub ", "const ", "async ", "unsafe "];
+    // `pub(crate)`, `pub(in crate::app)`.
+    let restricted = code.strip_prefix("pub(").and_then(|rest| rest.split_once(") "));
+    let mut rest = restricted.map_or(code, |(_, rest)| rest);
     while let Some(shorter) = words.iter().find_map(|word| rest.strip_prefix(word)) {
         rest = shorter;
     }
@@ -96,4 +91,6 @@ fn planted_lengths_are_found() {
     assert_eq!(too_long(&Source::planted("src/app/x.rs", &tests)).len(), 0);
     assert_eq!(numbered_copy(&Source::planted("src/app/keys_2.rs", "")).len(), 1);
     assert_eq!(numbered_copy(&Source::planted("src/app/keys.rs", "")).len(), 0);
+    let restricted = format!("pub(in crate::app) {long_function}");
+    assert_eq!(too_long(&Source::planted("src/app/x.rs", &restricted)).len(), 1);
 }

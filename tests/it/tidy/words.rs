@@ -1,6 +1,6 @@
 //! Headers, unfinished work, and what tests must not do.
 
-use super::{Source, assert_none, sources};
+use super::{Source, all_texts, assert_none, sources};
 
 fn no_header(file: &Source) -> Vec<String> {
     let first = file.text.lines().next().unwrap_or_default();
@@ -36,6 +36,46 @@ fn unfinished(file: &Source) -> Vec<String> {
     complaints
 }
 
+/// Package registries are reached through their clients, by whatever address those are given; what
+/// lies beside the project is no part of it.
+fn strange_places(file: &Source) -> Vec<String> {
+    let hosts = [
+        ["npm", "js.org"].concat(),
+        ["npm", "js.com"].concat(),
+        ["yarn", "pkg.com"].concat(),
+        ["py", "pi.org"].concat(),
+        ["python", "hosted.org"].concat(),
+        ["crates", ".io"].concat(),
+    ];
+    let beside = ["../", "shared"].concat();
+    let mut complaints = Vec::new();
+    for (index, line) in file.text.lines().enumerate() {
+        for word in hosts.iter().chain([&beside]) {
+            // The only place that may look beside the project, and says so when nothing is there.
+            let allowed = *word == beside && file.path == ".ci/run";
+            if line.contains(word.as_str()) && !allowed {
+                complaints.push(format!("{}:{}: {word}", file.path, index + 1));
+            }
+        }
+    }
+    complaints
+}
+
+#[test]
+fn no_registry_and_nothing_beside_the_project_is_named() {
+    let files = all_texts();
+    let names: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
+    for wanted in [
+        "Cargo.toml",
+        ".ci/run",
+        "tests/servers/package-lock.json",
+        "src/lib.rs",
+    ] {
+        assert!(names.contains(&wanted), "{wanted} was not looked at");
+    }
+    assert_none(&files.iter().flat_map(strange_places).collect::<Vec<_>>());
+}
+
 #[test]
 fn every_file_says_what_it_is_for_and_is_finished() {
     let files = sources(&["src", "tests", "benches"]);
@@ -57,4 +97,12 @@ fn planted_words_are_found() {
     ] {
         assert_eq!(unfinished(&planted(&word)).len(), 1, "{word}");
     }
+    let lock = ["\"resolved\": \"https://registry.npm", "js.org/x\""].concat();
+    assert_eq!(
+        strange_places(&Source::planted("tests/servers/package-lock.json", &lock)).len(),
+        1
+    );
+    let check = ["../", "shared/check"].concat();
+    assert_eq!(strange_places(&planted(&check)).len(), 1);
+    assert_eq!(strange_places(&Source::planted(".ci/run", &check)).len(), 0);
 }

@@ -1,0 +1,15 @@
+// A client of @modelcontextprotocol/sdk: starts the server that its arguments name, calls a tool if
+// MCPWAKE_TEST_CALL gives one, says READY, and stays.
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+
+const [command, ...args] = process.argv.slice(2);
+const client = new Client({ name: 'mcpwake-test', version: '1' }, { capabilities: {} });
+setInterval(() => {}, 1e6);
+await client.connect(new StdioClientTransport({ command, args }));
+await client.listTools();
+if (process.env.MCPWAKE_TEST_CALL) {
+  // Never answered while the test runs; how it ends is of no interest.
+  client.callTool(JSON.parse(process.env.MCPWAKE_TEST_CALL), undefined, { timeout: 86400e3 }).catch(() => {});
+}
+console.log('READY');
