@@ -23,7 +23,12 @@ pub(super) fn run(args: IncidentArgs, settings: &Settings, machine: &Machine) ->
     let text = match args.command {
         IncidentCommand::New { title } => {
             let opening = Opening::on(&sample.host, &title);
+            let loose = store.loose(&sample.host.boot_id)?;
             let incident = store.create(&opening, &operator, platform::wall_clock())?;
+            for path in loose {
+                incident.copy_in(&path, &operator, platform::wall_clock())?;
+                output::say(&format!("copied in {}", path.display()));
+            }
             directory(&incident)
         }
         IncidentCommand::List => {

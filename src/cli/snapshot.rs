@@ -3,15 +3,17 @@
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 
 use super::args::keep::SnapshotArgs;
 use super::config::Settings;
 use super::exit::Exit;
 use super::machine::Machine;
 use super::{keeping, output};
+use crate::journal::Operator;
+use crate::journal::entry::SnapshotReason;
 use crate::platform;
-use crate::store::Snapshot;
+use crate::store::{Snapshot, StoreError};
 
 /// Runs the command.
 pub(super) fn run(args: &SnapshotArgs, settings: &Settings, machine: &Machine) -> anyhow::Result<Exit> {
@@ -37,7 +39,12 @@ pub(super) fn run(args: &SnapshotArgs, settings: &Settings, machine: &Machine) -
         Some(path) => snapshot.save_as(path)?,
         None => {
             let store = keeping::store(settings, machine, world.sample.observer.uid)?;
-            let kept = store.save_loose(&snapshot).context("save the snapshot")?;
+            let operator = Operator::from(&world.sample.observer);
+            let kept = match store.find(None, &operator) {
+                Ok(incident) => incident.save(&snapshot, SnapshotReason::Command, &operator)?.0,
+                Err(StoreError::NoIncident { .. }) => store.save_loose(&snapshot)?,
+                Err(error) => return Err(error.into()),
+            };
             let said = format!("{}\n", kept.path.display());
             output::say(&format!("{} bytes, sha256 {}", kept.bytes, kept.sha256));
             output::print(said.as_bytes())?;

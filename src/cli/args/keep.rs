@@ -8,7 +8,8 @@ use crate::journal::Head;
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct SnapshotArgs {
-    /// File to write, or `-` for stdout; without it the file goes to the state directory
+    /// File to write, or `-` for stdout; without it the snapshot goes into the newest open incident of this
+    /// operator, else to the state directory, and into the next incident that is opened
     #[arg(short, long, value_name = "FILE")]
     pub(in crate::cli) output: Option<PathBuf>,
 }
