@@ -25,6 +25,7 @@ pub mod app;
 pub mod catalog;
 pub mod cli;
 pub mod intake;
+pub mod journal;
 pub mod model;
 pub mod platform;
 pub mod report;

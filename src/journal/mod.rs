@@ -1,0 +1,17 @@
+//! The record of an incident: entries, the chain over them, its verification, and what they add up
+//! to. Pure: bytes and readers come from `store`.
+
+pub mod digest;
+pub mod entry;
+pub mod line;
+pub mod operator;
+mod redact;
+pub mod subject;
+pub mod verify;
+
+pub use digest::{Digest, Digester, Head};
+pub use entry::Entry;
+pub use line::{Joint, Line, Sealed};
+pub use operator::Operator;
+pub use subject::{InstanceRef, LeadRef, Subject, TargetRef};
+pub use verify::{Fault, FaultKind, Torn, Verified, verify};
