@@ -3,6 +3,7 @@
 use super::App;
 use super::command::{self, Availability, Command, CommandSpec};
 use super::effect::Effect;
+use super::freeze;
 use super::key::Key;
 use super::nav::{Change, Jump, Step};
 use super::panes::{Focus, Pane};
@@ -75,6 +76,7 @@ fn run(app: &mut App, command: Command) -> Vec<Effect> {
         Command::Palette => app.popup = Some(Popup::new(Content::Palette(Palette::default()))),
         Command::Explain => explain(app),
         Command::Back => back(app),
+        Command::Freeze => return freeze::toggle(app),
         Command::Redraw => return vec![Effect::Redraw],
         Command::Suspend => return vec![Effect::Suspend],
         Command::Quit => return vec![Effect::Quit],

@@ -1,12 +1,18 @@
 //! What goes out: orders that the runtime carries out.
 
+use std::sync::Arc;
+
+use super::freeze::SavedFile;
 use crate::model::identity::ProcessKey;
+use crate::model::world::World;
 
 /// An order to the runtime.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// What the collector should look at from now on.
     Demand(Demand),
+    /// What the desk should do; it answers with `Event::Done` and the same number.
+    Desk(JobId, Order),
     /// Draw every cell anew: something else has written to the terminal.
     Redraw,
     /// Leave the screen and stop, until the shell resumes the program.
@@ -20,4 +26,22 @@ pub enum Effect {
 pub struct Demand {
     /// The process of the selected row: it gets a closer look whatever it is.
     pub selected: Option<ProcessKey>,
+}
+
+/// Number of an order to the desk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct JobId(pub u64);
+
+/// An order to the desk, which writes to the disk beside the screen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Save a snapshot of this world.
+    Save(Arc<World>),
+}
+
+/// The desk's answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The snapshot is on the disk; or why it is not, and what to do.
+    Saved(Result<SavedFile, String>),
 }

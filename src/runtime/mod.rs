@@ -4,6 +4,7 @@
 
 pub mod caps;
 pub mod collector;
+mod desk;
 mod fault;
 mod feed;
 mod input;
@@ -24,6 +25,7 @@ use crate::platform::wall_clock;
 
 use self::caps::{Capabilities, Surroundings};
 use self::collector::Collector;
+use self::desk::Desk;
 use self::feed::Feed;
 use self::input::Decoder;
 use self::signals::{Heard, Signals};
@@ -130,7 +132,8 @@ async fn show(
         .tick
         .set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
     let feed = Feed::start(collector, asked)?;
-    let mut window = Window::new(screen, Screen::enter(capabilities)?, feed, asked);
+    let desk = Desk::start()?;
+    let mut window = Window::new(screen, Screen::enter(capabilities)?, feed, desk, asked);
     window.resized()?;
     loop {
         let happened = sources.next(&mut window).await?;
@@ -162,6 +165,10 @@ impl Sources<'_> {
                 // EIO: the terminal was closed.
                 Some(Err(_)) => Happened::Gone,
                 None => return Err(self.fault("the printer has ended")),
+            },
+            done = window.desk.answers.recv() => match done {
+                Some((job, outcome)) => Happened::Events(vec![Event::Done(job, outcome)]),
+                None => return Err(self.fault("the desk has ended")),
             },
             changed = window.feed.updates.changed() => match changed {
                 Ok(()) => Happened::Update,

@@ -4,7 +4,7 @@
 use super::paint::{Drawn, lit, say};
 use super::theme::{Theme, Tone};
 use crate::app::App;
-use crate::app::command::{self, Availability};
+use crate::app::command::{self, Availability, Command};
 use crate::app::panes::Focus;
 use crate::app::popup::Content;
 use crate::model::finding::Finding;
@@ -107,7 +107,11 @@ fn commands(app: &App, width: usize) -> Vec<(String, &'static str)> {
     let useful = command::FOOTER.iter().filter_map(|(command, importance)| {
         let spec = command::of(*command)?;
         let available = (spec.available)(app) == Availability::Yes;
-        Some((*importance, spec.keys.first()?.label(), spec.footer?)).filter(|_| available)
+        let word = match command {
+            Command::Freeze if !app.feed().is_live() => "thaw",
+            _ => spec.footer?,
+        };
+        Some((*importance, spec.keys.first()?.label(), word)).filter(|_| available)
     });
     let mut shown: Vec<(u8, String, &'static str)> = useful.collect();
     while shown

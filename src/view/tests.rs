@@ -1,5 +1,7 @@
 //! Whole screens, drawn on a terminal that is a buffer.
 
+mod frozen;
+
 use std::sync::Arc;
 
 use ratatui::Terminal;

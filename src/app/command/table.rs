@@ -1,6 +1,6 @@
 //! The table of all commands, by subject.
 
-use super::Section::{Move, Panes, Program, Tree};
+use super::Section::{Keep, Move, Panes, Program, Tree};
 use super::{Availability, Command, CommandSpec, Section};
 use crate::app::App;
 use crate::app::available;
@@ -36,7 +36,7 @@ const fn with(
     }
 }
 
-pub(super) static COMMANDS: [CommandSpec; 41] = [
+pub(super) static COMMANDS: [CommandSpec; 42] = [
     with(
         entry(
             Command::Up,
@@ -354,6 +354,17 @@ pub(super) static COMMANDS: [CommandSpec; 41] = [
         &[Key::Char('w')],
         Panes,
         "wrap or cut long lines of the panes",
+    ),
+    with(
+        entry(
+            Command::Freeze,
+            "freeze",
+            &[Key::Char('Z'), Key::Char('f')],
+            Keep,
+            "hold this sample and save it as a snapshot; again: show the newest",
+        ),
+        Some("freeze"),
+        available::world,
     ),
     with(
         entry(
