@@ -163,29 +163,26 @@ fn since_then(frozen: &Frozen, width: usize, theme: Theme) -> Drawn {
         line.add(9, say(&text, Tone::Plain));
         return line.fit(width, theme);
     }
-    let count = |word: &str, keys: &[ProcessKey]| match keys.len() {
-        0 => String::new(),
-        1..=FEW => {
-            let pids: Vec<String> = keys.iter().map(|key| key.pid.to_string()).collect();
-            format!("{word} {} ({})", keys.len(), pids.join(", "))
-        }
-        more => format!("{word} {more}"),
-    };
-    line.add(9, lit("since then:", Tone::Plain));
-    line.add(10, say(&count("gone", &since.gone), Tone::Alarm));
-    line.add(7, say(&count("new", &since.new), Tone::Warning));
+    let pids = |keys: &[ProcessKey]| keys.iter().map(|key| key.pid.to_string()).collect::<Vec<_>>();
     let changes: Vec<String> = since
         .changed
         .iter()
         .map(|one| format!("{} {} -> {}", one.pid, one.from.word(), one.to.word()))
         .collect();
-    let changed = match changes.len() {
-        0 => String::new(),
-        1..=FEW => format!("finding changed {} ({})", changes.len(), changes.join(", ")),
-        more => format!("finding changed {more}"),
-    };
-    line.add(8, say(&changed, Tone::Warning));
+    line.add(9, lit("since then:", Tone::Plain));
+    line.add(10, say(&counted("gone", &pids(&since.gone)), Tone::Alarm));
+    line.add(7, say(&counted("new", &pids(&since.new)), Tone::Warning));
+    line.add(8, say(&counted("finding changed", &changes), Tone::Warning));
     line.fit(width, theme)
+}
+
+/// Returns `gone 2 (2290, 2310)`; where there are many, their number alone.
+fn counted(word: &str, what: &[String]) -> String {
+    match what.len() {
+        0 => String::new(),
+        1..=FEW => format!("{word} {} ({})", what.len(), what.join(", ")),
+        many => format!("{word} {many}"),
+    }
 }
 
 /// Counts per finding, and how much could be read; of a held sample, what has changed since.
