@@ -30,6 +30,7 @@ pub mod model;
 pub mod platform;
 pub mod report;
 pub mod runtime;
+pub mod store;
 pub mod table;
 pub mod text;
 pub mod view;

@@ -7,6 +7,7 @@
 )]
 
 mod cli;
+mod keep;
 mod platform;
 mod pty;
 mod support;

@@ -1,0 +1,277 @@
+//! Where incidents are, and which one is meant.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::append;
+use super::error::StoreError;
+use super::files::{self, Kept};
+use super::incident::{Incident, JOURNAL, Opening, Parts, Summary};
+use super::snapshot::Snapshot;
+use crate::journal::{Entry, Operator};
+use crate::model::time::UnixMillis;
+use crate::text::redact::Redactor;
+
+/// Format of the journals that this version writes.
+pub const FORMAT: &str = "mcpwake.journal/1";
+
+/// Where root's incidents are: sudo leaves root with somebody else's home or none.
+const ROOT_STATE: &str = "/var/lib/mcpwake";
+
+/// Whether anything may be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Yes.
+    ReadWrite,
+    /// No: `--read-only`.
+    ReadOnly,
+}
+
+/// The state directory of one user.
+#[derive(Clone, Debug)]
+pub struct Store {
+    root: PathBuf,
+    parts: Parts,
+}
+
+/// Returns the state directory: `$XDG_STATE_HOME/mcpwake`, as root without it `/var/lib/mcpwake`, else
+/// `~/.local/state/mcpwake`. Relative paths in the variables do not count (XDG base directories).
+pub fn state_directory(
+    uid: u32,
+    state_home: Option<OsString>,
+    home: Option<OsString>,
+) -> Result<PathBuf, StoreError> {
+    let absolute = |path: Option<OsString>| path.map(PathBuf::from).filter(|path| path.is_absolute());
+    if let Some(state) = absolute(state_home) {
+        return Ok(state.join("mcpwake"));
+    }
+    if uid == 0 {
+        return Ok(PathBuf::from(ROOT_STATE));
+    }
+    absolute(home)
+        .map(|home| home.join(".local/state/mcpwake"))
+        .ok_or(StoreError::NoPlace)
+}
+
+impl Store {
+    /// Returns the store below `root` of the user who runs the program. Touches nothing.
+    pub fn new(root: PathBuf, uid: u32, access: Access, redactor: Arc<Redactor>) -> Self {
+        Self {
+            root,
+            parts: Parts {
+                uid,
+                access,
+                redactor,
+            },
+        }
+    }
+
+    /// Returns the state directory.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Returns whether anything may be written.
+    pub fn access(&self) -> Access {
+        self.parts.access
+    }
+
+    fn incidents_directory(&self) -> PathBuf {
+        self.root.join("incidents")
+    }
+
+    /// Opens a new incident: its directory with the first entry of its journal, on disk.
+    pub fn create(
+        &self,
+        opening: &Opening,
+        operator: &Operator,
+        at: UnixMillis,
+    ) -> Result<Incident, StoreError> {
+        let incidents = self.incidents_directory();
+        self.parts.demand_writable("create an incident in", &incidents)?;
+        files::private_directory(&self.root, self.parts.uid)?;
+        files::private_directory(&incidents, self.parts.uid)?;
+        let title = self.parts.redactor.line(&opening.title);
+        let name = format!("{}-{}-{}", stamp(at), slug(&opening.host), slug(&title));
+        let directory = fresh(&incidents, &name)?;
+        for inner in ["snapshots", "attachments"] {
+            let path = directory.join(inner);
+            files::new_directory(&path).map_err(StoreError::io("create", &path))?;
+        }
+        let entry = Entry::Opened {
+            format: FORMAT.to_owned(),
+            incident: files::random_id()?,
+            title,
+            host: opening.host.clone(),
+            boot_id: opening.boot_id.clone(),
+            program: opening.program.clone(),
+        };
+        let addition = append::Addition {
+            at,
+            operator,
+            entry: &entry,
+        };
+        append::begin(&directory.join(JOURNAL), &addition)?;
+        files::sync_directory(&directory)?;
+        files::sync_directory(&incidents)?;
+        files::sync_directory(&self.root)?;
+        Ok(Incident::at(directory, self.parts.clone()))
+    }
+
+    /// Returns all incidents, the newest first; one that cannot be read says why.
+    pub fn incidents(&self) -> Result<Vec<Summary>, StoreError> {
+        let incidents = self.incidents_directory();
+        let entries = match fs::read_dir(&incidents) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(StoreError::io("list", &incidents)(error)),
+        };
+        let mut found = Vec::new();
+        for entry in entries {
+            let path = entry.map_err(StoreError::io("list", &incidents))?.path();
+            if path.is_dir() {
+                found.push(Summary::read(path));
+            }
+        }
+        // Names begin with the time of opening.
+        found.sort_by(|a, b| b.path.cmp(&a.path));
+        Ok(found)
+    }
+
+    /// Returns the incident that is meant: by its id or the beginning of it, by the name of its
+    /// directory, or by a path; without a word the newest open one of this operator.
+    pub fn find(&self, wanted: Option<&str>, operator: &Operator) -> Result<Incident, StoreError> {
+        let Some(wanted) = wanted else {
+            return self.newest_open(operator);
+        };
+        let path = Path::new(wanted);
+        if path.components().count() > 1 && path.join(JOURNAL).is_file() {
+            return Ok(Incident::at(path.to_path_buf(), self.parts.clone()));
+        }
+        let mut matching = self.incidents()?.into_iter().filter(|summary| {
+            let by_id = summary
+                .opened
+                .as_ref()
+                .is_ok_and(|opened| !wanted.is_empty() && opened.incident.starts_with(wanted));
+            by_id || summary.path.file_name().is_some_and(|name| name == wanted)
+        });
+        match (matching.next(), matching.next()) {
+            (Some(one), None) => Ok(Incident::at(one.path, self.parts.clone())),
+            _ => Err(self.no_incident(wanted)),
+        }
+    }
+
+    fn newest_open(&self, operator: &Operator) -> Result<Incident, StoreError> {
+        self.incidents()?
+            .into_iter()
+            .find(|summary| {
+                summary
+                    .opened
+                    .as_ref()
+                    .is_ok_and(|opened| !opened.closed && opened.operator.person() == operator.person())
+            })
+            .map(|summary| Incident::at(summary.path, self.parts.clone()))
+            .ok_or_else(|| self.no_incident("that is open and of this operator"))
+    }
+
+    fn no_incident(&self, wanted: &str) -> StoreError {
+        StoreError::NoIncident {
+            wanted: wanted.to_owned(),
+            path: self.incidents_directory(),
+        }
+    }
+
+    /// Saves a snapshot that belongs to no incident yet.
+    pub fn save_loose(&self, snapshot: &Snapshot) -> Result<Kept, StoreError> {
+        let directory = self.root.join("snapshots");
+        self.parts.demand_writable("save a snapshot in", &directory)?;
+        files::private_directory(&self.root, self.parts.uid)?;
+        files::private_directory(&directory, self.parts.uid)?;
+        snapshot.save(&directory)
+    }
+}
+
+/// Makes a directory with this name, or with a number behind it where another one has it.
+fn fresh(parent: &Path, name: &str) -> Result<PathBuf, StoreError> {
+    let mut number = 1;
+    loop {
+        let path = match number {
+            1 => parent.join(name),
+            _ => parent.join(format!("{name}-{number}")),
+        };
+        match files::new_directory(&path) {
+            Ok(()) => return Ok(path),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < 1000 => number += 1,
+            Err(error) => return Err(StoreError::io("create", &path)(error)),
+        }
+    }
+}
+
+/// Returns a time for a file name: `20261201T010802.123Z`, which sorts as the times do.
+pub(super) fn stamp(at: UnixMillis) -> String {
+    at.rfc3339().replace(['-', ':'], "")
+}
+
+/// Returns text for a file name: letters, digits and single hyphens.
+fn slug(text: &str) -> String {
+    const LONGEST: usize = 40;
+    let mut slug = String::new();
+    for character in text.chars() {
+        if slug.len() >= LONGEST {
+            break;
+        }
+        if character.is_ascii_alphanumeric() {
+            slug.push(character.to_ascii_lowercase());
+        } else if !slug.is_empty() && !slug.ends_with('-') {
+            slug.push('-');
+        }
+    }
+    let slug = slug.trim_end_matches('-');
+    if slug.is_empty() { "untitled" } else { slug }.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_state_directory_follows_the_user() {
+        let directory = |uid, state: Option<&str>, home: Option<&str>| {
+            state_directory(uid, state.map(OsString::from), home.map(OsString::from))
+                .map(|path| path.display().to_string())
+                .ok()
+        };
+        let home = Some("/home/deploy");
+        let user = Some("/home/deploy/.local/state/mcpwake".to_owned());
+        assert_eq!(directory(1000, None, home), user);
+        assert_eq!(directory(1000, Some(""), home), user);
+        assert_eq!(directory(1000, Some("relative"), home), user);
+        assert_eq!(directory(1000, Some("/s"), home), Some("/s/mcpwake".to_owned()));
+        assert_eq!(directory(0, None, home), Some(ROOT_STATE.to_owned()));
+        assert_eq!(directory(0, Some("/s"), home), Some("/s/mcpwake".to_owned()));
+        assert_eq!(directory(1000, None, None), None);
+    }
+
+    #[test]
+    fn a_slug_is_a_file_name_whatever_the_title_is() {
+        let cases = [
+            ("OPS-1412", "ops-1412"),
+            ("../../etc/passwd", "etc-passwd"),
+            ("  \u{1f41d} leftover: git!! ", "leftover-git"),
+            ("", "untitled"),
+            ("...", "untitled"),
+        ];
+        for (title, expected) in cases {
+            assert_eq!(slug(title), expected);
+        }
+        assert!(slug(&"x".repeat(500)).len() <= 40);
+    }
+
+    #[test]
+    fn stamps_sort_as_times_do() {
+        assert_eq!(stamp(UnixMillis(1_796_087_282_123)), "20261201T010802.123Z");
+    }
+}

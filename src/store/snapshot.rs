@@ -1,0 +1,155 @@
+//! The file of a snapshot, `mcpwake.snapshot/1`: readings of the whole machine, the configured entries
+//! that were seen, and the judgement made then, with the versions of program and rules.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::error::StoreError;
+use super::files::{self, Kept};
+use super::place::stamp;
+use super::redact::Removal;
+use crate::journal::entry::rfc3339;
+use crate::model::known::ConfiguredServer;
+use crate::model::time::UnixMillis;
+use crate::model::world::World;
+use crate::text::redact::Redactor;
+
+/// Schema of the files that this version writes.
+pub const SCHEMA: &str = "mcpwake.snapshot/1";
+
+/// Largest file that is read: some hundred thousand processes.
+const LARGEST: u64 = 1 << 31;
+
+/// A snapshot without secrets: no other kind can be made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Snapshot {
+    schema: String,
+    program: String,
+    rules: String,
+    #[serde(with = "rfc3339")]
+    saved_at: UnixMillis,
+    configured: Vec<ConfiguredServer>,
+    world: Arc<World>,
+}
+
+impl Snapshot {
+    /// Returns what is to be saved of a world: command lines, titles, paths and configured entries lose
+    /// their secrets here. `rules` names the version of the rules that judged it.
+    pub fn new(
+        world: &World,
+        configured: &[ConfiguredServer],
+        rules: &str,
+        saved_at: UnixMillis,
+        redactor: &Redactor,
+    ) -> Self {
+        let mut removal = Removal::new(redactor);
+        Self {
+            schema: SCHEMA.to_owned(),
+            program: format!("mcpwake {}", env!("CARGO_PKG_VERSION")),
+            rules: rules.to_owned(),
+            saved_at,
+            configured: configured.iter().map(|entry| removal.configured(entry)).collect(),
+            world: Arc::new(removal.world(world)),
+        }
+    }
+
+    /// Returns sample and judgement.
+    pub fn world(&self) -> &Arc<World> {
+        &self.world
+    }
+
+    /// Returns the configured entries that were seen.
+    pub fn configured(&self) -> &[ConfiguredServer] {
+        &self.configured
+    }
+
+    /// Returns program and version that saved it.
+    pub fn program(&self) -> &str {
+        &self.program
+    }
+
+    /// Returns the version of the rules that judged it.
+    pub fn rules(&self) -> &str {
+        &self.rules
+    }
+
+    /// Returns when it was saved.
+    pub fn saved_at(&self) -> UnixMillis {
+        self.saved_at
+    }
+
+    /// Writes it as one line of JSON.
+    pub fn write(&self, mut out: &mut dyn Write) -> io::Result<()> {
+        serde_json::to_writer(&mut out, self)?;
+        out.write_all(b"\n")
+    }
+
+    /// Writes it into a directory, whole or not at all.
+    pub(super) fn save(&self, directory: &Path) -> Result<Kept, StoreError> {
+        files::write_whole(directory, &mut |out| self.write(out), &|digest| {
+            format!("{}-{digest}.json", stamp(self.saved_at)).into()
+        })
+    }
+
+    /// Writes it under a name that the operator chose: whole or not at all where that is a file; a
+    /// device or a pipe is written to as it is.
+    pub fn save_as(&self, path: &Path) -> Result<(), StoreError> {
+        if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+            let mut out = OpenOptions::new()
+                .write(true)
+                .open(path)
+                .map_err(StoreError::io("open", path))?;
+            return self.write(&mut out).map_err(StoreError::io("write", path));
+        }
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let name = path.file_name().unwrap_or_default();
+        let directory = parent.unwrap_or(Path::new("."));
+        files::write_whole(directory, &mut |out| self.write(out), &|_| name.to_owned())?;
+        Ok(())
+    }
+
+    /// Reads a file.
+    pub fn load(path: &Path) -> Result<Self, StoreError> {
+        let mut file = File::open(path).map_err(StoreError::io("open", path))?;
+        Self::read(&mut file, &path.display().to_string())
+    }
+
+    /// Reads from a file or a pipe; `name` is for messages.
+    pub fn read(source: &mut dyn Read, name: &str) -> Result<Self, StoreError> {
+        let refuse = |what: String| StoreError::NoSnapshot {
+            path: name.to_owned(),
+            what,
+        };
+        let mut bytes = Vec::new();
+        source
+            .take(LARGEST + 1)
+            .read_to_end(&mut bytes)
+            .map_err(|error| refuse(error.to_string()))?;
+        if bytes.len() as u64 > LARGEST {
+            return Err(refuse(format!(
+                "more than {LARGEST} bytes: no snapshot is that large"
+            )));
+        }
+        let head: Head =
+            serde_json::from_slice(&bytes).map_err(|error| refuse(format!("no snapshot: {error}")))?;
+        if head.schema != SCHEMA {
+            return Err(refuse(format!(
+                "its schema is {}, this version reads {SCHEMA}; it was written by {}",
+                head.schema,
+                head.program.as_deref().unwrap_or("another program")
+            )));
+        }
+        serde_json::from_slice(&bytes).map_err(|error| refuse(format!("a damaged {SCHEMA}: {error}")))
+    }
+}
+
+/// What every version of the file begins with.
+#[derive(Deserialize)]
+struct Head {
+    schema: String,
+    program: Option<String>,
+}
