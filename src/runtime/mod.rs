@@ -14,6 +14,7 @@ mod terminal;
 mod window;
 
 use std::io::{self, IsTerminal as _};
+use std::sync::Arc;
 use std::time::Duration;
 
 use thiserror::Error;
@@ -22,10 +23,11 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::app::{Event, Options};
 use crate::platform::wall_clock;
+use crate::store::Access;
 
 use self::caps::{Capabilities, Surroundings};
 use self::collector::Collector;
-use self::desk::Desk;
+use self::desk::{Desk, Work};
 use self::feed::Feed;
 use self::input::Decoder;
 use self::signals::{Heard, Signals};
@@ -131,14 +133,21 @@ async fn show(
     sources
         .tick
         .set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
+    let access = if screen.read_only {
+        Access::ReadOnly
+    } else {
+        Access::ReadWrite
+    };
+    let work = Work::new(access, Arc::clone(&screen.keep_redactor), collector.knowledge());
     let feed = Feed::start(collector, asked)?;
-    let desk = Desk::start()?;
+    let desk = Desk::start(work)?;
     let mut window = Window::new(screen, Screen::enter(capabilities)?, feed, desk, asked);
     window.resized()?;
     loop {
         let happened = sources.next(&mut window).await?;
         fault::point("screen");
         if window.react(happened)? == Flow::End {
+            window.close();
             return Ok(());
         }
     }

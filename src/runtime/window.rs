@@ -73,6 +73,13 @@ impl Window {
         }
     }
 
+    /// Gives the terminal back, and waits for the desk: what was ordered is done.
+    pub(super) fn close(self) {
+        let Self { screen, desk, .. } = self;
+        drop(screen);
+        desk.finish();
+    }
+
     /// Does what has happened asks for, and draws where the terminal is ready for a frame.
     pub(super) fn react(&mut self, happened: Happened) -> io::Result<Flow> {
         let flow = match happened {
