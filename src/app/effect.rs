@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::freeze::SavedFile;
+use crate::journal::{Entry, Line};
 use crate::model::identity::ProcessKey;
 use crate::model::world::World;
 
@@ -37,11 +38,36 @@ pub struct JobId(pub u64);
 pub enum Order {
     /// Save a snapshot of this world.
     Save(Arc<World>),
+    /// Open an incident on the machine of this world; snapshots of this run are copied in.
+    Open {
+        /// Title, usually a ticket number.
+        title: String,
+        /// The world that names machine and operator.
+        on: Arc<World>,
+    },
+    /// Append an entry to the journal of the open incident.
+    Append(Entry),
 }
 
 /// The desk's answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
-    /// The snapshot is on the disk; or why it is not, and what to do.
-    Saved(Result<SavedFile, String>),
+    /// The snapshot is on the disk, with the lines of the journal that are new; or why it is not,
+    /// and what to do.
+    Saved(Result<(SavedFile, Vec<Line>), String>),
+    /// The incident is open; or why it is not.
+    Opened(Result<Opened, String>),
+    /// The entry is on the disk, with the lines of the journal that are new; or why it is not.
+    Written(Result<Vec<Line>, String>),
+}
+
+/// An incident that was opened.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Opened {
+    /// Title, as it was journalled.
+    pub title: String,
+    /// Its directory.
+    pub path: String,
+    /// Its journal.
+    pub lines: Vec<Line>,
 }

@@ -7,8 +7,10 @@ pub mod effect;
 pub mod event;
 pub mod filter;
 pub mod freeze;
+pub mod keep;
 pub mod key;
 pub mod layout;
+mod marks;
 pub mod nav;
 pub mod options;
 pub mod panes;
@@ -20,21 +22,23 @@ pub(crate) mod testkit;
 mod tests;
 mod typing;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::model::identity::ProcessKey;
 use crate::model::time::UnixMillis;
 use crate::model::world::World;
 use crate::table::tree::Scope;
-use crate::table::{Breadth, Index, Query, Shown, Sort, cells};
+use crate::table::{Breadth, Index, Node, Query, RowId, Shown, Sort, cells};
 
-pub use effect::{Demand, Effect, JobId, Order, Outcome};
+pub use effect::{Demand, Effect, JobId, Opened, Order, Outcome};
 pub use event::Event;
 pub use freeze::Feed;
 pub use key::Key;
 pub use options::{Colour, Explainer, Options};
 
 use filter::{Filter, Search};
+use keep::Keep;
 use layout::Layout;
 use nav::{Change, Nav};
 use panes::Panes;
@@ -58,6 +62,9 @@ pub struct App {
     search: Search,
     prompt: Option<Prompt>,
     panes: Panes,
+    keep: Keep,
+    /// Rows that were marked by hand.
+    marks: BTreeSet<RowId>,
     popup: Option<Popup>,
     status: Option<String>,
     demanded: Option<ProcessKey>,
@@ -107,6 +114,8 @@ impl App {
             search: Search::default(),
             prompt: None,
             panes: Panes::default(),
+            keep: Keep::default(),
+            marks: BTreeSet::new(),
             popup: None,
             status: None,
             demanded: None,
@@ -184,6 +193,25 @@ impl App {
     /// Returns the panes.
     pub fn panes(&self) -> &Panes {
         &self.panes
+    }
+
+    /// Returns what is kept: the incident, and what is not on the disk.
+    pub fn keep(&self) -> &Keep {
+        &self.keep
+    }
+
+    /// Returns the marked rows.
+    pub fn marks(&self) -> &BTreeSet<RowId> {
+        &self.marks
+    }
+
+    /// Returns the nodes of the marked rows, in the order of the tree.
+    pub fn marked_nodes(&self) -> Vec<&Node> {
+        let tree = self.nav.tree();
+        (0..tree.len())
+            .filter_map(|at| tree.node(at))
+            .filter(|node| self.marks.contains(&node.id))
+            .collect()
     }
 
     /// Returns the popup that is open.
@@ -281,7 +309,7 @@ impl App {
     fn key(&mut self, key: Key) -> Vec<Effect> {
         self.status = None;
         match key {
-            Key::Ctrl('c') => return vec![Effect::Quit],
+            Key::Ctrl('c') => return keep::interrupt(self),
             Key::Ctrl('l') => return vec![Effect::Redraw],
             Key::Ctrl('z') => return vec![Effect::Suspend],
             _ => {}
@@ -310,6 +338,8 @@ impl App {
 fn done(app: &mut App, job: JobId, outcome: Outcome) {
     match outcome {
         Outcome::Saved(result) => freeze::done(app, job, result),
+        Outcome::Opened(result) => keep::opened(app, job, result),
+        Outcome::Written(result) => keep::written(app, job, result),
     }
 }
 

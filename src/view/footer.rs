@@ -7,6 +7,7 @@ use crate::app::App;
 use crate::app::command::{self, Availability, Command};
 use crate::app::panes::Focus;
 use crate::app::popup::Content;
+use crate::app::prompt::Prompt;
 use crate::model::finding::Finding;
 use crate::model::instance::Instance;
 use crate::text::Safe;
@@ -15,7 +16,8 @@ use crate::text::width::{columns, truncate};
 /// The step line: a prompt, else a message, else the next step.
 pub(super) fn step(app: &App, width: usize, theme: Theme) -> (Drawn, Option<usize>) {
     if let Some(prompt) = app.prompt() {
-        return typed(prompt.label(), prompt.text(), prompt.cursor(), width, theme);
+        let label = theme.text(&prompt.label()).into_owned();
+        return typed(&label, prompt.text(), prompt.cursor(), width, theme);
     }
     let (text, tone) = match app.status() {
         Some(status) => (say(status, Tone::Strong), Tone::Strong),
@@ -32,7 +34,7 @@ pub(super) fn step(app: &App, width: usize, theme: Theme) -> (Drawn, Option<usiz
 
 /// Lays out a line that is being typed, with the column of its cursor: its end stays in sight.
 pub(super) fn typed(
-    label: &'static str,
+    label: &str,
     text: &str,
     cursor: usize,
     width: usize,
@@ -136,9 +138,16 @@ pub(super) fn keys(app: &App, width: usize) -> Drawn {
     };
     if let Some(popup) = app.popup() {
         match popup.content() {
+            Content::Quit { .. } => fixed(&[("y", "quit all the same"), ("Esc", "stay")]),
             Content::Palette(_) => fixed(&[("Enter", "run"), ("Up Down", "choose"), ("Esc", "close")]),
             _ => fixed(&[("Up Down PgUp PgDn", "scroll"), ("Esc", "close")]),
         }
+    } else if app.prompt().is_some_and(|prompt| !prompt.is_of_the_tree()) {
+        fixed(&[("Enter", "write"), ("Esc", "cancel")]);
+        if app.prompt().is_some_and(Prompt::is_note) {
+            fixed(&[("Tab", "row or incident")]);
+        }
+        fixed(&[("Ctrl-U", "clear")]);
     } else if app.prompt().is_some() {
         fixed(&[
             ("Enter", "keep"),

@@ -81,6 +81,14 @@ pub enum Command {
     Problems,
     /// Freezes and saves, or thaws.
     Freeze,
+    /// Opens an incident, or shows the one that is open.
+    Incident,
+    /// Writes a note.
+    Note,
+    /// Marks the row, or takes its mark away.
+    Mark,
+    /// Takes all marks away.
+    UnmarkAll,
     /// Opens the palette.
     Palette,
     /// Opens the help.
@@ -184,13 +192,9 @@ pub fn of(command: Command) -> Option<&'static CommandSpec> {
 
 /// Keys of later versions, and what they will do: one line says so, nothing else happens.
 pub(super) const LATER: &[(Key, &str)] = &[
-    (Key::Char('i'), "incidents"),
-    (Key::Char('m'), "notes"),
     (Key::Char('r'), "the record"),
     (Key::Char('y'), "copying"),
     (Key::Char('Y'), "copying"),
-    (Key::Char(' '), "marking"),
-    (Key::Char('U'), "marking"),
     (Key::Char('T'), "sending signals"),
     (Key::Char('K'), "sending signals"),
     (Key::F(9), "sending signals"),
@@ -200,12 +204,13 @@ pub(super) const LATER: &[(Key, &str)] = &[
 
 /// The footer, from the left, with the importance of each: the least important goes first where
 /// the screen is narrow.
-pub(crate) const FOOTER: [(Command, u8); 7] = [
+pub(crate) const FOOTER: [(Command, u8); 8] = [
     (Command::Help, 10),
     (Command::Palette, 6),
     (Command::NextTrouble, 8),
     (Command::Filter, 5),
     (Command::Freeze, 7),
+    (Command::Note, 3),
     (Command::Explain, 4),
     (Command::Quit, 9),
 ];

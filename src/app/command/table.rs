@@ -36,7 +36,7 @@ const fn with(
     }
 }
 
-pub(super) static COMMANDS: [CommandSpec; 42] = [
+pub(super) static COMMANDS: [CommandSpec; 46] = [
     with(
         entry(
             Command::Up,
@@ -365,6 +365,50 @@ pub(super) static COMMANDS: [CommandSpec; 42] = [
         ),
         Some("freeze"),
         available::world,
+    ),
+    with(
+        entry(
+            Command::Incident,
+            "incident",
+            &[Key::Char('i')],
+            Keep,
+            "open an incident: a directory with a journal; open already: show it",
+        ),
+        None,
+        available::writes,
+    ),
+    with(
+        entry(
+            Command::Note,
+            "note",
+            &[Key::Char('m')],
+            Keep,
+            "write a note on this row into the journal; Tab: on the whole incident",
+        ),
+        Some("note"),
+        available::writes,
+    ),
+    with(
+        entry(
+            Command::Mark,
+            "mark",
+            &[Key::Char(' ')],
+            Keep,
+            "mark this row for commands that take several; again: unmark",
+        ),
+        None,
+        available::selected,
+    ),
+    with(
+        entry(
+            Command::UnmarkAll,
+            "unmark-all",
+            &[Key::Char('U')],
+            Keep,
+            "take all marks away",
+        ),
+        None,
+        available::marked,
     ),
     with(
         entry(

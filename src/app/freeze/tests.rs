@@ -52,7 +52,7 @@ fn file() -> SavedFile {
 }
 
 fn saved(app: &mut App, job: JobId) {
-    update(app, Event::Done(job, Outcome::Saved(Ok(file()))));
+    update(app, Event::Done(job, Outcome::Saved(Ok((file(), Vec::new())))));
 }
 
 fn pids(keys: &[crate::model::identity::ProcessKey]) -> Vec<u32> {

@@ -6,7 +6,10 @@ use super::{Feed, Freezing, Frozen, Saved, SavedFile, Stage};
 use crate::analysis::Diff;
 use crate::app::App;
 use crate::app::effect::{Effect, JobId, Order};
+use crate::app::keep;
+use crate::app::marks;
 use crate::app::nav::Change;
+use crate::journal::Line;
 use crate::model::identity::ProcessKey;
 use crate::model::reading::Reading;
 use crate::model::world::World;
@@ -40,7 +43,7 @@ fn freeze(app: &mut App, world: Arc<World>) -> Vec<Effect> {
 }
 
 fn thaw(app: &mut App, live: Arc<World>) {
-    app.index.renew(&live);
+    show(app, &live);
     app.feed = Feed::Live(live);
     app.rebuild(Change::World);
     if app.status.is_none() {
@@ -82,7 +85,7 @@ fn settle(app: &mut App, freezing: Freezing) {
 pub(in crate::app) fn take(app: &mut App, world: Arc<World>) -> Vec<Effect> {
     match std::mem::replace(&mut app.feed, Feed::Waiting) {
         Feed::Waiting | Feed::Live(_) => {
-            app.index.renew(&world);
+            show(app, &world);
             app.feed = Feed::Live(world);
             app.rebuild(Change::World);
             Vec::new()
@@ -94,7 +97,7 @@ pub(in crate::app) fn take(app: &mut App, world: Arc<World>) -> Vec<Effect> {
                 return Vec::new();
             }
             if holds_at_least(&freezing.shown, &world) {
-                app.index.renew(&world);
+                show(app, &world);
                 freezing.shown = world;
             }
             let effects = save(app, &mut freezing);
@@ -126,6 +129,11 @@ pub(in crate::app) fn stalled(app: &mut App) -> Vec<Effect> {
     }
 }
 
+fn show(app: &mut App, world: &World) {
+    app.index.renew(world);
+    marks::renew(app, world);
+}
+
 /// Returns whether every server of the shown world is still in the next one: a server that ended
 /// in between would be lost from the frozen view.
 fn holds_at_least(shown: &World, next: &World) -> bool {
@@ -133,9 +141,10 @@ fn holds_at_least(shown: &World, next: &World) -> bool {
 }
 
 /// Takes the desk's answer to the order to save.
-pub(in crate::app) fn done(app: &mut App, job: JobId, result: Result<SavedFile, String>) {
+pub(in crate::app) fn done(app: &mut App, job: JobId, result: Result<(SavedFile, Vec<Line>), String>) {
     let saved = match result {
-        Ok(file) => {
+        Ok((file, lines)) => {
+            keep::add(app, lines);
             app.say(format!("saved {}", file.path));
             Saved::File(file)
         }
@@ -146,6 +155,10 @@ pub(in crate::app) fn done(app: &mut App, job: JobId, result: Result<SavedFile, 
     };
     match std::mem::replace(&mut app.feed, Feed::Waiting) {
         Feed::Freezing(freezing) if freezing.stage == Stage::Saving(job) => {
+            if matches!(saved, Saved::File(_)) {
+                let instances = freezing.shown.judged.instances.iter();
+                app.keep.saved.extend(instances.map(|instance| instance.id));
+            }
             app.feed = Feed::Frozen(Frozen {
                 since: Diff::between(&freezing.shown, &freezing.live),
                 held: freezing.shown,

@@ -48,10 +48,11 @@ fn frozen(
         _ => None,
     });
     if let (Some(job), Some(result)) = (job, result) {
-        let saved = result.map_err(str::to_owned).map(|()| SavedFile {
-            path: "/root/.local/state/mcpwake/snapshots/2026-12-01T010712Z-devbox-7.json".to_owned(),
+        let file = SavedFile {
+            path: "/root/.local/state/mcpwake/snapshots/20261201T010712.000Z.json".to_owned(),
             sha256: Digest::of(b"abc"),
-        });
+        };
+        let saved = result.map_err(str::to_owned).map(|()| (file, Vec::new()));
         update(&mut app, Event::Done(job, Outcome::Saved(saved)));
     }
     if let Some(world) = world {
