@@ -1,7 +1,9 @@
-//! CPU time of a sample and of a closer look, beside ps(1) and lsof(8) on the same machine in the same run.
+//! CPU time of a sample and of a closer look (descriptors, sockets, who holds the other ends), beside
+//! ps(1), lsof(8) and ss(8) on the same machine in the same run.
 //!
-//! `cargo bench --bench sampler -- 5000` starts that many children on pipes first; without a number it
-//! measures what runs anyway. Only the ratios mean something on another machine.
+//! `cargo bench --bench sampler -- 5000` starts that many children on pipes first, with about 20
+//! descriptors each, 50 of them by the name of a server: the closer look then is of those. Without a
+//! number it measures what runs anyway. Only the ratios mean something on another machine.
 
 #[cfg(target_os = "linux")]
 #[expect(clippy::print_stdout, reason = "the table is what a bench is for")]
@@ -15,6 +17,8 @@ fn main() {}
 #[cfg(target_os = "linux")]
 mod linux {
     use std::collections::BTreeSet;
+    use std::os::fd::OwnedFd;
+    use std::os::unix::process::CommandExt as _;
     use std::process::{Child, Command, Stdio};
     use std::sync::mpsc;
     use std::time::Duration;
@@ -23,9 +27,15 @@ mod linux {
     use mcpwake::model::sample::Sample;
     use mcpwake::platform::Source as _;
     use mcpwake::platform::linux::{LinuxSource, Options};
+    use rustix::process::{Resource, getrlimit, setrlimit};
 
-    /// One process in so many is looked at closely.
+    /// Without children of its own, one process in so many is looked at closely.
     const CLOSELY_ONE_IN: usize = 20;
+    /// So many children go by this name.
+    const SERVERS: usize = 50;
+    const SERVER: &str = "mcp-server-bench";
+    /// Descriptors that every child inherits beside its pipes.
+    const INHERITED: usize = 17;
     const ROUNDS: usize = 9;
 
     pub(super) fn main(say: impl Fn(String)) {
@@ -53,9 +63,11 @@ mod linux {
             &["-e", "-o", "pid,ppid,pgid,sid,tty,stat,etimes,user,rss,args"],
         );
         let lsof = tool("lsof", &["-nP"]);
+        let ss = tool("ss", &["-xp"]);
         say(format!(
-            "{processes} processes, {} looked at closely",
-            interest.closely.len()
+            "{processes} processes, {} looked at closely, {} descriptors in all",
+            interest.closely.len(),
+            descriptors(&last)
         ));
         for (what, us) in [
             ("sample, cold", cold),
@@ -64,20 +76,27 @@ mod linux {
             ("closer look, warm (median)", median(closer_warm)),
         ] {
             say(format!(
-                "{what:28} {:9.2} ms   {} of ps -e   {} of lsof -nP",
+                "{what:28} {:9.2} ms   {} of ps -e   {} of lsof -nP   {} of ss -xp",
                 ms(us),
                 ratio(us, ps),
-                ratio(us, lsof)
+                ratio(us, lsof),
+                ratio(us, ss)
             ));
         }
         say(format!("{:28} {:9.2} ms", "ps -e -o …", ms(ps.unwrap_or(0))));
         say(format!("{:28} {:9.2} ms", "lsof -nP", ms(lsof.unwrap_or(0))));
+        say(format!("{:28} {:9.2} ms", "ss -xp", ms(ss.unwrap_or(0))));
         population.end();
     }
 
     fn interest(sample: &Sample) -> Interest {
-        let own = sample.processes.values().filter(|process| !process.kernel_thread);
-        let closely: BTreeSet<_> = own.step_by(CLOSELY_ONE_IN).map(|process| process.key).collect();
+        let own = || sample.processes.values().filter(|process| !process.kernel_thread);
+        let servers =
+            own().filter(|process| process.args().first().is_some_and(|name| name.lossy() == SERVER));
+        let mut closely: BTreeSet<_> = servers.map(|process| process.key).collect();
+        if closely.is_empty() {
+            closely = own().step_by(CLOSELY_ONE_IN).map(|process| process.key).collect();
+        }
         Interest {
             closely,
             ..Interest::default()
@@ -88,6 +107,12 @@ mod linux {
         let before = sample.cost_us;
         source.look_closer(sample, interest);
         sample.cost_us - before
+    }
+
+    /// Open descriptors of all processes that may be read.
+    fn descriptors(sample: &Sample) -> usize {
+        let of = |pid| std::fs::read_dir(format!("/proc/{pid}/fd")).map_or(0, Iterator::count);
+        sample.processes.keys().map(of).sum()
     }
 
     /// The pause between two refreshes of the screen: caches cool down as in use.
@@ -137,26 +162,42 @@ mod linux {
     }
 
     /// Children that sleep on their pipes until those are closed.
-    struct Population(Vec<Child>);
+    struct Population {
+        children: Vec<Child>,
+        _inherited: Vec<OwnedFd>,
+    }
 
     impl Population {
         fn start(number: usize) -> Self {
-            let start = |_| {
+            // Two pipe ends of every child stay here.
+            let mut files = getrlimit(Resource::Nofile);
+            files.current = files.maximum;
+            setrlimit(Resource::Nofile, files).expect("cannot raise the limit on open files");
+            let null = std::fs::File::open("/dev/null").expect("no /dev/null");
+            let inherited = if number == 0 { 0 } else { INHERITED };
+            let inherited = (0..inherited)
+                .map(|_| rustix::io::dup(&null).expect("cannot dup"))
+                .collect();
+            let start = |at| {
                 Command::new("cat")
+                    .arg0(if at < SERVERS { SERVER } else { "cat" })
                     .stdin(Stdio::piped())
                     .stdout(Stdio::piped())
                     .spawn()
                     .expect("cannot start cat")
             };
-            Self((0..number).map(start).collect())
+            Self {
+                children: (0..number).map(start).collect(),
+                _inherited: inherited,
+            }
         }
 
         fn end(&mut self) {
-            for child in &mut self.0 {
+            for child in &mut self.children {
                 drop(child.stdin.take());
                 let _ = child.kill();
             }
-            for child in &mut self.0 {
+            for child in &mut self.children {
                 let _ = child.wait();
             }
         }

@@ -20,7 +20,7 @@ use super::wire::{self, OtherEnd, Place, Wire, WireEnd};
 /// A zombie that is seen this long apart is one that nobody waits for.
 const ZOMBIE_PERSISTS_MS: u64 = 2_000;
 /// How many relays are followed.
-const RELAY_DEPTH: u8 = 3;
+pub(crate) const RELAY_DEPTH: u8 = 3;
 
 /// The judgement of one instance, before twins, reach and the finding behind a proxy.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,20 +1,18 @@
 //! What the next closer look is to read, and where configuration files are to be looked for.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::model::bytes::OsBytes;
-use crate::model::identity::{Pid, ProcessKey};
+use crate::model::identity::ProcessKey;
 use crate::model::interest::Interest;
 use crate::model::process::Argv;
 use crate::model::sample::Sample;
 
 use super::Known;
+use super::finding::RELAY_DEPTH;
 use super::identify::{self, Identities};
 use super::tree::Tree;
-
-/// Of a group or of siblings larger than this only the instance itself is looked at closely: a
-/// relay stands beside its server, not among hundreds.
-const FEW: usize = 64;
+use super::wire;
 
 /// The variable that says where a client reads its configuration; a path, never a secret.
 const HOME: &str = "HOME";
@@ -30,17 +28,18 @@ pub struct Places {
     pub clients: Vec<(String, Argv, OsBytes, OsBytes)>,
 }
 
-/// Returns which processes the next closer look is to read: candidates, their ancestors,
-/// descendants and neighbours, known clients, and the selected process.
+/// Returns which processes the next closer look is to read: candidates with their ancestors and
+/// descendants, known clients, the selected process, and what passes on requests to a candidate, as
+/// far as `looked` (this sample or the one before, after its own closer look) tells.
 pub fn interest(
     sample: &Sample,
+    looked: &Sample,
     known: &Known,
     identities: &Identities,
     selected: Option<ProcessKey>,
 ) -> Interest {
     let tree = Tree::new(sample);
     let mut closely: BTreeSet<ProcessKey> = selected.into_iter().collect();
-    let mut neighbours = Neighbours::new(sample);
     for (key, identity) in identities.iter() {
         if identity.client.is_some() {
             closely.insert(key);
@@ -55,7 +54,7 @@ pub fn interest(
                 .into_iter()
                 .filter_map(|pid| Some(sample.process(pid)?.key)),
         );
-        closely.extend(neighbours.of(&tree, key));
+        add_relays(looked, key, RELAY_DEPTH, &mut closely);
     }
     let mut identifiers = known.catalog.env_identifiers();
     identifiers.insert(HOME.to_owned());
@@ -96,46 +95,23 @@ pub fn places(sample: &Sample, identities: &Identities) -> Places {
     places
 }
 
-/// Processes of the same parent or group: a relay (`tee | server`) stands there.
-struct Neighbours<'a> {
-    sample: &'a Sample,
-    groups: BTreeMap<Pid, Vec<ProcessKey>>,
-}
-
-impl<'a> Neighbours<'a> {
-    fn new(sample: &'a Sample) -> Self {
-        let mut groups: BTreeMap<Pid, Vec<ProcessKey>> = BTreeMap::new();
-        for process in sample.processes.values() {
-            if let Some(group) = process.pgid {
-                groups.entry(group).or_default().push(process.key);
-            }
+/// Adds what passes on requests to a server (`tee | server`): a process of the same parent or group
+/// that holds the other end of its stdin, and what passes on to that one in turn.
+fn add_relays(looked: &Sample, key: ProcessKey, depth: u8, closely: &mut BTreeSet<ProcessKey>) {
+    let Some(process) = looked.get(key).filter(|_| depth > 0) else {
+        return;
+    };
+    let Some(stdin) = wire::stdin(looked, process) else {
+        return;
+    };
+    for holder in wire::other_end(looked, stdin).holders() {
+        let beside = looked.get(holder.process).is_some_and(|other| {
+            let same_parent = other.ppid.is_some() && other.ppid == process.ppid;
+            let same_group = other.pgid.is_some() && other.pgid == process.pgid;
+            same_parent || same_group
+        });
+        if beside && closely.insert(holder.process) {
+            add_relays(looked, holder.process, depth - 1, closely);
         }
-        Self { sample, groups }
-    }
-
-    fn of(&mut self, tree: &Tree<'_>, key: ProcessKey) -> Vec<ProcessKey> {
-        let Some(process) = self.sample.get(key) else {
-            return Vec::new();
-        };
-        let few = |keys: &[ProcessKey]| {
-            if keys.len() <= FEW {
-                keys.to_vec()
-            } else {
-                Vec::new()
-            }
-        };
-        let mut found = process
-            .pgid
-            .and_then(|group| self.groups.get(&group))
-            .map_or_else(Vec::new, |keys| few(keys));
-        let siblings: Vec<ProcessKey> = process
-            .ppid
-            .filter(|parent| *parent != Pid::INIT)
-            .map_or(&[][..], |parent| tree.children(parent))
-            .iter()
-            .filter_map(|pid| Some(self.sample.process(*pid)?.key))
-            .collect();
-        found.extend(few(&siblings));
-        found
     }
 }

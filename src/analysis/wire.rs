@@ -200,8 +200,13 @@ pub(crate) fn find(sample: &Sample, chain: &[&Process], inside: &dyn Fn(ProcessK
         })
 }
 
+/// Returns descriptor 0 of a process where it can carry a wire.
+pub(crate) fn stdin(sample: &Sample, process: &Process) -> Option<WireEnd> {
+    carries(sample, process, descriptor(process, 0)?, true)
+}
+
 fn standard(sample: &Sample, process: &Process, place: Place) -> Option<Wire> {
-    let stdin = carries(sample, process, descriptor(process, 0)?, true)?;
+    let stdin = stdin(sample, process)?;
     let stdout = descriptor(process, 1).and_then(|one| carries(sample, process, one, false));
     Some(Wire { stdin, stdout, place })
 }

@@ -109,6 +109,21 @@ pub enum Entry {
         /// Who did it, where it was not the operator.
         by: Option<String>,
     },
+    /// Between which times the client of an instance became unavailable.
+    ClientUnavailable {
+        /// The instance.
+        on: InstanceRef,
+        /// When it was last known to be there; `None`: not known.
+        #[serde(with = "rfc3339::optional")]
+        after: Option<UnixMillis>,
+        /// When it was first seen to be gone; `None`: not seen yet.
+        #[serde(with = "rfc3339::optional")]
+        before: Option<UnixMillis>,
+        /// What these times were taken from.
+        basis: String,
+        /// Seen by the program, or entered by the operator.
+        source: FieldSource,
+    },
     /// What the instance did since the first of its authorities was revoked.
     SinceRevoked {
         /// The instance.
@@ -380,7 +395,7 @@ impl OutcomeKind {
 pub mod rfc3339 {
     use chrono::DateTime;
     use serde::de::Error as _;
-    use serde::{Deserialize, Deserializer, Serializer};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     use crate::model::time::UnixMillis;
 
@@ -395,5 +410,26 @@ pub mod rfc3339 {
         DateTime::parse_from_rfc3339(&text)
             .map(|time| UnixMillis(time.timestamp_millis()))
             .map_err(D::Error::custom)
+    }
+
+    /// The same for times that may not be known: `null`.
+    pub mod optional {
+        use super::{Deserialize, Deserializer, Serialize, Serializer, UnixMillis};
+
+        #[derive(Serialize, Deserialize)]
+        #[serde(transparent)]
+        struct Text(#[serde(with = "super")] UnixMillis);
+
+        /// Writes the time, or `null`.
+        pub fn serialize<S: Serializer>(time: &Option<UnixMillis>, serializer: S) -> Result<S::Ok, S::Error> {
+            time.map(Text).serialize(serializer)
+        }
+
+        /// Reads what `serialize` wrote.
+        pub fn deserialize<'de, D: Deserializer<'de>>(
+            deserializer: D,
+        ) -> Result<Option<UnixMillis>, D::Error> {
+            Ok(Option::<Text>::deserialize(deserializer)?.map(|text| text.0))
+        }
     }
 }

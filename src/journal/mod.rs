@@ -3,9 +3,15 @@
 
 pub mod digest;
 pub mod entry;
+pub mod export;
 pub mod line;
+pub mod markdown;
+mod observe;
 pub mod operator;
+pub mod record;
 mod redact;
+mod sentence;
+pub mod story;
 pub mod subject;
 pub mod verify;
 
@@ -13,5 +19,7 @@ pub use digest::{Digest, Digester, Head};
 pub use entry::Entry;
 pub use line::{Joint, Line, Sealed};
 pub use operator::Operator;
+pub use record::{Evidence, Record};
+pub use story::Story;
 pub use subject::{InstanceRef, LeadRef, Subject, TargetRef};
 pub use verify::{Fault, FaultKind, Torn, Verified, verify};

@@ -1,7 +1,7 @@
 //! Which parts of an entry are free text: those lose their secrets before they are written.
 
 use super::entry::{AttachedFrom, Entry, FieldName};
-use super::subject::{LeadRef, Subject, TargetRef};
+use super::subject::{InstanceRef, LeadRef, Subject, TargetRef};
 use crate::text::redact::Redactor;
 
 impl Entry {
@@ -9,127 +9,163 @@ impl Entry {
     /// file names of this program stay as they are.
     #[must_use]
     pub fn redacted(mut self, redactor: &Redactor) -> Self {
-        let line = |text: &mut String| *text = redactor.line(text);
-        let some = |text: &mut Option<String>| {
-            if let Some(text) = text {
-                line(text);
+        Removal(redactor).entry(&mut self);
+        self
+    }
+}
+
+struct Removal<'a>(&'a Redactor);
+
+impl Removal<'_> {
+    fn entry(&self, entry: &mut Entry) {
+        match entry {
+            Entry::Opened { title, .. } => self.line(title),
+            Entry::Note { on, text } => {
+                self.line(text);
+                self.subject(on);
             }
-        };
-        match &mut self {
-            Self::Opened { title, .. } => line(title),
-            Self::Note { on, text } => {
-                line(text);
-                subject(on.as_mut(), redactor);
-            }
-            Self::Attached {
+            Entry::Attached {
                 label,
                 on,
                 lead,
                 from,
                 ..
             } => {
-                line(label);
-                subject(on.as_mut(), redactor);
-                if let Some(lead) = lead {
-                    lead_text(lead, redactor);
-                }
-                match from {
-                    AttachedFrom::Pasted => {}
-                    AttachedFrom::File { path } => line(path),
-                    AttachedFrom::Command { argv, status, .. } => {
-                        arguments(argv, redactor);
-                        line(status);
-                    }
+                self.line(label);
+                self.subject(on);
+                self.lead(lead.as_mut());
+                self.origin(from);
+            }
+            Entry::AboutToSignal { targets, .. } => {
+                for target in targets {
+                    self.target(target);
                 }
             }
-            Self::Field { on, field, value, .. } => {
-                line(&mut on.name);
+            Entry::Sent { target, refused, .. } => {
+                self.target(target);
+                self.some(refused);
+            }
+            Entry::Outcome { target, detail, .. } => {
+                self.target(target);
+                self.some(detail);
+            }
+            Entry::Override { on, missing } => {
+                self.name(on.as_mut());
+                for text in missing {
+                    self.line(text);
+                }
+            }
+            Entry::Closed { remaining } => self.some(remaining),
+            _ => self.on_instance(entry),
+        }
+    }
+
+    fn on_instance(&self, entry: &mut Entry) {
+        match entry {
+            Entry::Field { on, field, value, .. } => {
+                self.line(&mut on.name);
                 // A session id is an identifier that the record is for: a random look is its nature.
                 if *field != FieldName::Session {
-                    line(value);
+                    self.line(value);
                 }
             }
-            Self::Revoked {
+            Entry::Revoked {
                 on, lead, by, how, ..
             } => {
-                line(&mut on.name);
-                lead_text(lead, redactor);
-                some(by);
-                some(how);
+                self.line(&mut on.name);
+                self.lead(Some(lead));
+                self.some(by);
+                self.some(how);
             }
-            Self::Denied { on, lead, how, .. } => {
-                line(&mut on.name);
-                lead_text(lead, redactor);
-                some(how);
+            Entry::Denied { on, lead, how, .. } => {
+                self.line(&mut on.name);
+                self.lead(Some(lead));
+                self.some(how);
             }
-            Self::JobCancelled { on, by, .. } => {
-                line(&mut on.name);
-                some(by);
+            Entry::JobCancelled { on, by, .. } => {
+                self.line(&mut on.name);
+                self.some(by);
             }
-            Self::SinceRevoked { on, .. } => line(&mut on.name),
-            Self::Override { on, missing } => {
-                if let Some(on) = on {
-                    line(&mut on.name);
-                }
-                missing.iter_mut().for_each(line);
+            Entry::ClientUnavailable { on, basis, .. } => {
+                self.line(&mut on.name);
+                self.line(basis);
             }
-            Self::AboutToSignal { targets, .. } => {
-                targets.iter_mut().for_each(|one| target(one, redactor));
-            }
-            Self::Sent {
-                target: one, refused, ..
-            } => {
-                target(one, redactor);
-                some(refused);
-            }
-            Self::Outcome {
-                target: one, detail, ..
-            } => {
-                target(one, redactor);
-                some(detail);
-            }
-            Self::Closed { remaining } => some(remaining),
-            Self::Snapshot { .. }
-            | Self::ClockChanged { .. }
-            | Self::TornTailMoved { .. }
-            | Self::TerminalLost {} => {}
+            Entry::SinceRevoked { on, .. } => self.line(&mut on.name),
+            Entry::Opened { .. }
+            | Entry::Note { .. }
+            | Entry::Attached { .. }
+            | Entry::AboutToSignal { .. }
+            | Entry::Sent { .. }
+            | Entry::Outcome { .. }
+            | Entry::Override { .. }
+            | Entry::Closed { .. }
+            | Entry::Snapshot { .. }
+            | Entry::ClockChanged { .. }
+            | Entry::TornTailMoved { .. }
+            | Entry::TerminalLost {} => {}
         }
-        self
     }
-}
 
-fn subject(on: Option<&mut Subject>, redactor: &Redactor) {
-    match on {
-        Some(Subject::Instance(instance)) => instance.name = redactor.line(&instance.name),
-        Some(Subject::Process { comm, .. }) => *comm = redactor.line(comm),
-        Some(Subject::Other(text)) => *text = redactor.line(text),
-        None => {}
+    fn line(&self, text: &mut String) {
+        *text = self.0.line(text);
     }
-}
 
-fn lead_text(lead: &mut LeadRef, redactor: &Redactor) {
-    lead.target = redactor.line(&lead.target);
-}
-
-fn target(target: &mut TargetRef, redactor: &Redactor) {
-    arguments(&mut target.argv, redactor);
-    if let Some(instance) = &mut target.instance {
-        instance.name = redactor.line(&instance.name);
+    fn some(&self, text: &mut Option<String>) {
+        if let Some(text) = text {
+            self.line(text);
+        }
     }
-}
 
-fn arguments(argv: &mut Vec<String>, redactor: &Redactor) {
-    let redacted = redactor.argv(argv);
-    *argv = redacted
-        .iter()
-        .map(|element| String::from_utf8_lossy(element).into_owned())
-        .collect();
+    fn name(&self, on: Option<&mut InstanceRef>) {
+        if let Some(on) = on {
+            self.line(&mut on.name);
+        }
+    }
+
+    fn subject(&self, on: &mut Option<Subject>) {
+        match on {
+            Some(Subject::Instance(instance)) => self.line(&mut instance.name),
+            Some(Subject::Process { comm, .. }) => self.line(comm),
+            Some(Subject::Other(text)) => self.line(text),
+            None => {}
+        }
+    }
+
+    fn lead(&self, lead: Option<&mut LeadRef>) {
+        if let Some(lead) = lead {
+            self.line(&mut lead.target);
+        }
+    }
+
+    fn origin(&self, from: &mut AttachedFrom) {
+        match from {
+            AttachedFrom::Pasted => {}
+            AttachedFrom::File { path } => self.line(path),
+            AttachedFrom::Command { argv, status, .. } => {
+                self.arguments(argv);
+                self.line(status);
+            }
+        }
+    }
+
+    fn target(&self, target: &mut TargetRef) {
+        self.arguments(&mut target.argv);
+        self.name(target.instance.as_mut());
+    }
+
+    fn arguments(&self, argv: &mut Vec<String>) {
+        let redacted = self.0.argv(argv);
+        *argv = redacted
+            .iter()
+            .map(|element| String::from_utf8_lossy(element).into_owned())
+            .collect();
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::journal::subject::{InstanceRef, parse_key};
+    use crate::journal::subject::parse_key;
     use crate::model::finding::LeadKind;
     use crate::model::identity::InstanceId;
     use crate::model::time::UnixMillis;

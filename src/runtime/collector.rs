@@ -18,6 +18,11 @@ use crate::platform::{Source, SourceError};
 /// A finding that needs two samples needs them this far apart.
 const SECOND_LOOK_AFTER: Duration = Duration::from_millis(2_050);
 
+/// Looks that the first sample gets beyond one, where one tells of more to look at: processes that
+/// only a configuration names, and relays, each behind the other. Later samples learn it from the one
+/// before.
+const FIRST_LOOKS: usize = 3;
+
 /// Where configurations come from.
 enum Files {
     /// Read before each judgement: a one-shot command waits for its files.
@@ -95,7 +100,7 @@ impl Collector {
     pub fn next(&mut self, selected: Option<ProcessKey>) -> Result<Arc<World>, SourceError> {
         let mut sample = self.source.sample()?;
         let mut identities = Identities::of(&sample, &self.known(), &self.memory.identities);
-        let looked = self.look(&mut sample, &identities, selected, &Interest::default());
+        let mut looked = self.look(&mut sample, &identities, selected, &Interest::default());
         // The closer look brings environments, and with them home directories; those bring
         // configurations, and those may name processes that nothing else does.
         identities = Identities::of(&sample, &self.known(), &identities);
@@ -103,7 +108,9 @@ impl Collector {
             identities = Identities::of(&sample, &self.known(), &identities);
         }
         if self.previous.is_none() {
-            self.look(&mut sample, &identities, selected, &looked);
+            for _ in 0..FIRST_LOOKS {
+                looked = self.look(&mut sample, &identities, selected, &looked);
+            }
         }
         self.memory.identities = identities;
         let known = self.known();
@@ -141,7 +148,10 @@ impl Collector {
         selected: Option<ProcessKey>,
         before: &Interest,
     ) -> Interest {
-        let mut interest = analysis::interest(sample, &self.known(), identities, selected);
+        let mut interest = {
+            let looked = self.previous.as_ref().map_or(&*sample, |world| &world.sample);
+            analysis::interest(sample, looked, &self.known(), identities, selected)
+        };
         if let Some(previous) = &self.previous {
             let clients = previous
                 .judged

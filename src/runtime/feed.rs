@@ -107,3 +107,94 @@ fn run(
         while woken.try_recv().is_ok() {}
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::mpsc::{Receiver, Sender, channel};
+    use std::time::{Duration, Instant};
+
+    use super::{Feed, Update};
+    use crate::app::Demand;
+    use crate::catalog::Catalog;
+    use crate::model::host::Os;
+    use crate::model::identity::{Pid, ProcessKey, StartKey};
+    use crate::model::interest::Interest;
+    use crate::model::sample::Sample;
+    use crate::platform::{Source, SourceError};
+    use crate::runtime::collector::Collector;
+
+    /// Says that it was asked, and fails when it is let go.
+    struct Gate {
+        asked: Sender<Instant>,
+        go: Receiver<()>,
+    }
+
+    impl Source for Gate {
+        fn sample(&mut self) -> Result<Sample, SourceError> {
+            self.asked.send(Instant::now()).unwrap();
+            let why = match self.go.recv() {
+                Ok(()) => "let go",
+                Err(_) => "the test is over",
+            };
+            Err(SourceError {
+                path: "/proc".to_owned(),
+                operation: "list".to_owned(),
+                reason: why.to_owned(),
+            })
+        }
+
+        fn look_closer(&mut self, _: &mut Sample, _: &Interest) {}
+    }
+
+    fn feed(every: Duration) -> (Feed, Receiver<Instant>, Sender<()>) {
+        let ((asked, asks), (go, going)) = (channel(), channel());
+        let source = Box::new(Gate { asked, go: going });
+        let catalog = Arc::new(Catalog::builtin().unwrap());
+        let collector = Collector::at_once(source, catalog, Os::Linux);
+        (Feed::start(collector, every).unwrap(), asks, go)
+    }
+
+    const SOON: Duration = Duration::from_secs(20);
+    const NEVER: Duration = Duration::from_hours(1);
+
+    #[test]
+    fn a_sample_that_fails_is_told_and_tried_again() {
+        let (mut feed, asks, go) = feed(Duration::from_millis(1));
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        for _ in 0..2 {
+            asks.recv_timeout(SOON).unwrap();
+            go.send(()).unwrap();
+            runtime.block_on(feed.updates.changed()).unwrap();
+            let update = feed.updates.borrow_and_update().clone();
+            assert!(matches!(update, Update::Problem(why) if why == "list /proc: let go"));
+        }
+    }
+
+    #[test]
+    fn a_new_selection_is_looked_at_before_its_time() {
+        let (feed, asks, go) = feed(NEVER);
+        asks.recv_timeout(SOON).unwrap();
+        go.send(()).unwrap();
+        let selected = Some(ProcessKey {
+            pid: Pid::INIT,
+            start: StartKey(1),
+        });
+        feed.demand(Demand { selected });
+        asks.recv_timeout(SOON).unwrap();
+        // The same again is no reason.
+        go.send(()).unwrap();
+        feed.demand(Demand { selected });
+        assert!(asks.recv_timeout(Duration::from_millis(400)).is_err());
+    }
+
+    #[test]
+    fn a_sample_that_hangs_keeps_nobody() {
+        let (feed, asks, go) = feed(NEVER);
+        asks.recv_timeout(SOON).unwrap();
+        let begun = Instant::now();
+        drop(feed);
+        assert!(begun.elapsed() < Duration::from_secs(1));
+        drop(go);
+    }
+}

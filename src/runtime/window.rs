@@ -1,7 +1,7 @@
 //! The screen's state with everything that its effects need.
 
 use std::io;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::app::{App, Effect, Event, Options, update};
 use crate::platform::own::{self, Stop};
@@ -17,6 +17,9 @@ use super::terminal::{self, Screen};
 const SLOW: Duration = Duration::from_millis(200);
 /// The refresh is never stretched beyond this.
 const SLOWEST: Duration = Duration::from_secs(10);
+
+/// A terminal that was slow is taken for fast after so long without a slow frame.
+const RECOVERED: Duration = Duration::from_secs(5);
 
 /// Whether the loop goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +57,8 @@ pub(super) struct Window {
     /// Whether the state is newer than the last frame.
     stale: bool,
     asked: Duration,
-    slow: bool,
+    /// When the last frame that was slow has arrived; `None`: the pace is the one asked for.
+    slow: Option<Instant>,
 }
 
 impl Window {
@@ -69,7 +73,7 @@ impl Window {
             ground: Ground::Fore,
             stale: true,
             asked,
-            slow: false,
+            slow: None,
         }
     }
 
@@ -156,20 +160,20 @@ impl Window {
         Ok(())
     }
 
-    /// A terminal that takes long gets fewer samples, and is told so.
+    /// A terminal that takes long gets fewer samples, and is told so; one that has been fast again
+    /// for a while gets what was asked for.
     fn adapt(&mut self, took: Duration) {
-        let slow = took > SLOW;
-        if slow == self.slow {
-            return;
-        }
-        self.slow = slow;
-        let every = if slow {
-            (took * 5).clamp(self.asked, SLOWEST.max(self.asked))
+        let (every, because) = if took > SLOW {
+            self.slow = Some(Instant::now());
+            let every = (took * 5).clamp(self.asked, SLOWEST.max(self.asked));
+            (every, Some(format!("the terminal took {} ms", took.as_millis())))
+        } else if self.slow.is_some_and(|last| last.elapsed() > RECOVERED) {
+            self.slow = None;
+            (self.asked, None)
         } else {
-            self.asked
+            return;
         };
         self.feed.pace(every);
-        let because = slow.then(|| format!("the terminal took {} ms", took.as_millis()));
         let refresh_ms = u64::try_from(every.as_millis()).unwrap_or(u64::MAX);
         update(&mut self.app, Event::Pace { refresh_ms, because });
         self.stale = true;

@@ -154,14 +154,14 @@ impl<'a> Files<'a> {
     }
 
     fn look(&mut self, number: u64, line: &Line) {
-        if let Ok(Entry::Snapshot { file, .. } | Entry::Attached { file, .. }) = &line.entry {
-            if let Err(kind) = self.file(file) {
-                self.faults.push(FileFault {
-                    line: number,
-                    path: file.path.clone(),
-                    kind,
-                });
-            }
+        if let Ok(Entry::Snapshot { file, .. } | Entry::Attached { file, .. }) = &line.entry
+            && let Err(kind) = self.file(file)
+        {
+            self.faults.push(FileFault {
+                line: number,
+                path: file.path.clone(),
+                kind,
+            });
         }
     }
 

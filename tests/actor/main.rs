@@ -18,6 +18,8 @@ mod part;
 mod situations;
 #[cfg(target_os = "linux")]
 mod stage;
+#[cfg(target_os = "linux")]
+mod unseen;
 
 #[cfg(target_os = "linux")]
 fn main() -> std::process::ExitCode {

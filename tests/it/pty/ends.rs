@@ -2,7 +2,7 @@
 
 use rustix::process::Signal;
 
-use super::harness::Start;
+use super::harness::{Controls, Start};
 
 #[test]
 fn keys_that_quit() {
@@ -14,6 +14,15 @@ fn keys_that_quit() {
         assert!(terminal.ends().success(), "{key:?}");
         terminal.is_restored();
     }
+}
+
+#[test]
+fn a_terminal_that_controls_nothing_is_one() {
+    let mut terminal = Start::program().controlled(Controls::No).start();
+    terminal.has_started();
+    terminal.press("q");
+    assert!(terminal.ends().success());
+    terminal.is_restored();
 }
 
 #[test]
@@ -42,17 +51,10 @@ fn a_panic_leaves_a_terminal_and_a_message() {
     }
 }
 
-/// Fills the terminal's buffer, which nobody reads, and becomes the program: its first frame does
-/// not arrive.
-const STALLED: &str = r#"dd if=/dev/zero of=/dev/tty bs=512 oflag=nonblock 2>/dev/null; exec "$PROGRAM""#;
-
 #[test]
 fn a_stalled_line_keeps_neither_keys_nor_signals() {
     for signal in [None, Some(Signal::TERM)] {
-        let mut terminal = Start::words(&["/bin/sh", "-c", STALLED])
-            .with("PROGRAM", env!("CARGO_BIN_EXE_mcpwake"))
-            .unread()
-            .start();
+        let mut terminal = Start::stalled().start();
         terminal.enters_raw_mode();
         match signal {
             Some(signal) => terminal.signal(signal),

@@ -27,6 +27,16 @@ pub(super) struct Start {
     home: Home,
     size: (u16, u16),
     shown: Shown,
+    controls: Controls,
+}
+
+/// Whether the terminal sends its hang-up to the program.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Controls {
+    /// It is the controlling terminal of the program's session: `SIGHUP` comes when it closes.
+    Yes,
+    /// It is none: only reading and writing tell that it is gone.
+    No,
 }
 
 /// Whether a thread reads what the program writes.
@@ -43,6 +53,19 @@ impl Start {
         Self::words(&[env!("CARGO_BIN_EXE_mcpwake")])
     }
 
+    /// The program on a line that has stalled: the terminal's buffer is full before it starts, and
+    /// nobody reads, so that its first frame does not arrive.
+    pub(super) fn stalled() -> Self {
+        // Without output processing, as the program writes: with it, less fits into the buffer.
+        let fill = r#"stty -opost
+        for i in 1 2 3 4 5; do dd if=/dev/zero of=/dev/tty bs=1 oflag=nonblock 2>/dev/null; done
+        stty opost
+        exec "$PROGRAM""#;
+        let mut start = Self::words(&["/bin/sh", "-c", fill]).with("PROGRAM", env!("CARGO_BIN_EXE_mcpwake"));
+        start.shown = Shown::No;
+        start
+    }
+
     /// Some other command, in the same surroundings.
     pub(super) fn words(words: &[&str]) -> Self {
         let home = Home::new();
@@ -53,6 +76,7 @@ impl Start {
             home,
             size: (80, 24),
             shown: Shown::Yes,
+            controls: Controls::Yes,
         };
         start.with("TERM", "xterm-256color").with("LANG", "C.UTF-8")
     }
@@ -73,8 +97,8 @@ impl Start {
         self
     }
 
-    pub(super) fn unread(mut self) -> Self {
-        self.shown = Shown::No;
+    pub(super) fn controlled(mut self, controls: Controls) -> Self {
+        self.controls = controls;
         self
     }
 
@@ -86,6 +110,7 @@ impl Start {
         command.args(&self.words[1..]);
         command.cwd(self.home.path());
         command.env_clear();
+        command.set_controlling_tty(self.controls == Controls::Yes);
         for (name, value) in &self.variables {
             command.env(name, value);
         }
@@ -192,6 +217,11 @@ impl Terminal {
         self.master.resize(size(columns, lines)).unwrap();
     }
 
+    /// Reads from now on: the line runs again.
+    pub(super) fn reads_on(&self) {
+        read_along(self.master.try_clone_reader().unwrap(), Arc::clone(&self.seen));
+    }
+
     pub(super) fn signal(&self, which: Signal) {
         signal(self.pid(), which);
     }
@@ -284,8 +314,8 @@ impl Terminal {
     /// Waits until the program has taken the terminal, where nothing of its output can be seen.
     pub(super) fn enters_raw_mode(&self) {
         let until = Instant::now() + DEADLINE;
-        while self.has_first_modes() {
-            assert!(Instant::now() < until, "the terminal is still in its first modes");
+        while modes(self.master.as_ref()).contains("ICANON") {
+            assert!(Instant::now() < until, "the terminal still edits lines");
             std::thread::yield_now();
         }
     }

@@ -72,3 +72,26 @@ fn continued_from_outside_it_draws_everything_anew() {
     assert!(terminal.ends().success());
     terminal.is_restored();
 }
+
+/// A shell that starts the program in the background, and brings it to the front when told to.
+const BACKGROUND: &str = r#"set -m
+"$PROGRAM" &
+echo "started behind"
+read line
+fg >/dev/null
+echo "ended with $?""#;
+
+#[test]
+fn started_in_the_background_it_waits_for_the_terminal() {
+    let mut terminal = Start::words(&["/usr/bin/env", "bash", "-c", BACKGROUND])
+        .with("PROGRAM", env!("CARGO_BIN_EXE_mcpwake"))
+        .start();
+    terminal.sees("started behind");
+    terminal.with_seen(|seen| assert!(!seen.is_entered(), "{}", seen.text()));
+    terminal.press("\n");
+    terminal.has_started();
+    terminal.press("q");
+    terminal.sees("ended with 0");
+    assert!(terminal.ends().success());
+    terminal.is_restored();
+}

@@ -68,3 +68,16 @@ fn pasted_text_runs_no_command() {
     terminal.press("q");
     assert!(terminal.ends().success());
 }
+
+#[test]
+fn a_slow_terminal_is_said_and_spared() {
+    let terminal = Start::stalled().sized(120, 40).start();
+    terminal.enters_raw_mode();
+    // The line stalls for longer than a frame may take.
+    let stalled = terminal.wait_for("nothing", Duration::from_millis(400), |_| false);
+    assert!(stalled.is_err());
+    terminal.reads_on();
+    terminal.sees("the terminal took");
+    // Fast again: the pace is the one that was asked for.
+    terminal.sees_no("the terminal took");
+}

@@ -1,0 +1,234 @@
+//! Markdown for a ticket: GitHub's flavour, where a table cell is one line and everything is escaped
+//! that could look like markup, a mention or another cell.
+
+use std::fmt::Write as _;
+
+use super::digest::Head;
+use super::entry::FieldSource;
+use super::export::{Export, FirstPage};
+use super::record::{Field, Piece, Record, moment};
+use super::story::Note;
+use crate::text::Safe;
+
+/// What stands around every copy: it says what it is a copy of.
+#[derive(Clone, Copy, Debug)]
+pub struct Origin<'a> {
+    /// Title of the incident.
+    pub title: &'a str,
+    /// Host.
+    pub host: &'a str,
+    /// Directory of the incident.
+    pub path: &'a str,
+    /// Last entry of the journal.
+    pub head: Option<Head>,
+}
+
+/// Returns the whole incident: first page, records, notes.
+pub fn incident(export: &Export) -> String {
+    let origin = Origin {
+        title: &export.title,
+        host: &export.host,
+        path: &export.path,
+        head: export.head,
+    };
+    let mut out = format!("# {} on {}\n\n", words(&export.title), words(&export.host));
+    if let Some(opened) = &export.opened {
+        line(
+            &mut out,
+            &format!(
+                "Incident {}, opened {} by {}{}",
+                code(&export.incident),
+                moment(opened.at),
+                words(&opened.operator.to_string()),
+                if export.closed.is_some() { ", closed" } else { "" }
+            ),
+        );
+    }
+    for problem in &export.problems {
+        line(&mut out, &format!("**Not as it should be:** {}", words(problem)));
+    }
+    first_page(&mut out, &export.first_page);
+    for one in &export.records {
+        out.push('\n');
+        out.push_str(&record(one, &origin));
+        notes(&mut out, &one.notes);
+    }
+    if !export.notes.is_empty() {
+        out.push_str("\n## Notes\n");
+        notes(&mut out, &export.notes);
+    }
+    if export.records.is_empty() {
+        out.push('\n');
+        foot(&mut out, &origin);
+    }
+    out
+}
+
+/// Returns the record of one instance: one table.
+pub fn record(record: &Record, origin: &Origin<'_>) -> String {
+    let mut out = format!(
+        "## Leftover MCP server: {} ({}) on {} · {}\n\n| | |\n|---|---|\n",
+        words(&record.instance.name),
+        record.instance.pid(),
+        words(origin.host),
+        words(origin.title),
+    );
+    for field in &record.fields {
+        // Writing to a string cannot fail.
+        let _ = writeln!(out, "| {} | {} |", field.name.title(), cell(field));
+    }
+    out.push('\n');
+    foot(&mut out, origin);
+    out
+}
+
+fn foot(out: &mut String, origin: &Origin<'_>) {
+    let Some(head) = origin.head else { return };
+    let command = format!("mcpwake verify {} --expect-head {head}", quoted(origin.path));
+    line(
+        out,
+        &format!(
+            "journal {} sha256 {} · check with {}",
+            code(&format!("#{}", head.seq)),
+            code(&head.hash.to_string()),
+            code(&command)
+        ),
+    );
+}
+
+fn quoted(path: &str) -> String {
+    crate::text::shell::line(&[path], usize::MAX).into_string()
+}
+
+fn first_page(out: &mut String, page: &FirstPage) {
+    list(
+        out,
+        "Done",
+        page.done.iter().map(|event| {
+            format!(
+                "{} {} ({}, entry {})",
+                moment(event.at),
+                words(&event.what),
+                words(&event.operator.to_string()),
+                event.seq
+            )
+        }),
+    );
+    list(out, "Open leads", page.open_leads.iter().map(|lead| words(lead)));
+    list(
+        out,
+        "Unresolved signals",
+        page.unresolved_signals.iter().map(|signal| words(signal)),
+    );
+    list(out, "Next step", std::iter::once(words(&page.next_step)));
+}
+
+fn list(out: &mut String, title: &str, items: impl Iterator<Item = String>) {
+    let _ = write!(out, "\n**{title}**\n\n");
+    let before = out.len();
+    for item in items {
+        let _ = writeln!(out, "- {item}");
+    }
+    if out.len() == before {
+        out.push_str("- none\n");
+    }
+}
+
+fn notes(out: &mut String, notes: &[Note]) {
+    for note in notes {
+        let head = format!("- {} {}:", moment(note.at), words(&note.operator.to_string()));
+        let _ = writeln!(
+            out,
+            "{head} {}",
+            note.text.lines().map(words).collect::<Vec<_>>().join(" / ")
+        );
+    }
+}
+
+fn line(out: &mut String, text: &str) {
+    out.push_str(text);
+    out.push('\n');
+}
+
+fn cell(field: &Field) -> String {
+    if field.value.is_empty() {
+        return "not recorded".to_owned();
+    }
+    let pieces: Vec<String> = field
+        .value
+        .iter()
+        .map(|piece| match piece {
+            Piece::Words(text) => words(text),
+            Piece::Code(text) => cell_code(text),
+        })
+        .collect();
+    let mark = match (field.source, &field.operator, field.at) {
+        (Some(FieldSource::Entered), Some(operator), Some(at)) => {
+            format!(" · *entered {} by {}*", moment(at), words(&operator.to_string()))
+        }
+        (Some(FieldSource::Observed), _, _) => " · *observed*".to_owned(),
+        _ => String::new(),
+    };
+    format!("{}{mark}", pieces.join(" "))
+}
+
+/// Returns text as text: nothing in it is markup, a link, a mention or an issue.
+pub fn words(text: &str) -> String {
+    let safe = Safe::from_text(text);
+    let mut out = String::with_capacity(safe.as_str().len());
+    for (at, character) in safe.as_str().char_indices() {
+        match character {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            // Mentions, issues and bare links are looked for in the text after markup and entities were
+            // read: only something between the letters keeps them from being found.
+            '@' | '#' => {
+                out.push(character);
+                out.push_str(APART);
+            }
+            ':' if safe.as_str()[at..].starts_with("://") => {
+                out.push(':');
+                out.push_str(APART);
+            }
+            '.' if safe.as_str()[..at].to_ascii_lowercase().ends_with("www") => {
+                out.push_str(APART);
+                out.push('.');
+            }
+            '\\' | '`' | '*' | '_' | '|' | '[' | ']' | '~' | '$' => {
+                out.push('\\');
+                out.push(character);
+            }
+            '-' | '+' | '=' if at == 0 => {
+                out.push('\\');
+                out.push(character);
+            }
+            _ => out.push(character),
+        }
+    }
+    out
+}
+
+/// Takes no room where it is shown.
+const APART: &str = "<!-- -->";
+
+/// Returns text in a code span.
+pub fn code(text: &str) -> String {
+    let safe = Safe::from_text(text);
+    let text = safe.as_str();
+    let longest = text
+        .split(|character| character != '`')
+        .map(str::len)
+        .max()
+        .unwrap_or(0);
+    let fence = "`".repeat(longest + 1);
+    // One blank at each end is taken off again, and keeps a backtick or a blank at the edge apart.
+    let edge = text.is_empty() || text.starts_with(['`', ' ']) || text.ends_with(['`', ' ']);
+    let blank = if edge { " " } else { "" };
+    format!("{fence}{blank}{text}{blank}{fence}")
+}
+
+/// Returns text in a code span of a table, where `|` ends a cell even there.
+fn cell_code(text: &str) -> String {
+    code(text).replace('|', "\\|")
+}

@@ -1,0 +1,434 @@
+//! The record of one instance: thirteen fields, each observed or entered, by whom and when. Times of
+//! three kinds stay apart: client unavailable, last action started, authority revoked.
+
+use std::sync::Arc;
+
+use serde::{Serialize, Serializer};
+
+use super::entry::{FieldName, FieldSource, FileRef, SinceRevoked, rfc3339};
+use super::observe;
+use super::operator::Operator;
+use super::story::{Act, Note, SignalState, Thread, Unavailable};
+use super::subject::{InstanceRef, LeadRef};
+use crate::model::instance::Instance;
+use crate::model::time::UnixMillis;
+use crate::model::world::World;
+use crate::text::redact::Redactor;
+
+/// A sample that shows the instance.
+#[derive(Clone, Debug)]
+pub struct Evidence {
+    /// The file it is saved in; `None`: it was not saved.
+    pub file: Option<FileRef>,
+    /// Program and version that took it.
+    pub program: String,
+    /// Sample and judgement.
+    pub world: Arc<World>,
+}
+
+/// Part of a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// Words.
+    Words(String),
+    /// What is to be read letter by letter: a command line, an id, a digest.
+    Code(String),
+}
+
+/// One field.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Field {
+    /// Which.
+    pub name: FieldName,
+    /// Its value; empty: not recorded.
+    #[serde(serialize_with = "joined")]
+    pub value: Vec<Piece>,
+    /// Seen or entered; `None`: not recorded.
+    pub source: Option<FieldSource>,
+    /// Who entered it.
+    pub operator: Option<Operator>,
+    /// When it was seen or entered.
+    #[serde(with = "rfc3339::optional")]
+    pub at: Option<UnixMillis>,
+}
+
+/// An authority and what was done about it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LeadLine {
+    /// The authority.
+    #[serde(flatten)]
+    pub lead: LeadRef,
+    /// Its revocation.
+    pub revoked: Option<Act>,
+    /// The check that showed the denial.
+    pub denied: Option<Act>,
+}
+
+/// The three times, apart from one another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Times {
+    /// Client unavailable: an interval, where nobody saw it happen.
+    pub client_unavailable: Option<Unavailable>,
+    /// Last known action started, as recorded.
+    pub last_action_started: Option<String>,
+    /// First revocation.
+    #[serde(with = "rfc3339::optional")]
+    pub authority_revoked_first: Option<UnixMillis>,
+    /// Last revocation.
+    #[serde(with = "rfc3339::optional")]
+    pub authority_revoked_last: Option<UnixMillis>,
+}
+
+/// The record of one instance.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Record {
+    /// The instance.
+    pub instance: InstanceRef,
+    /// The fields, in their order.
+    pub fields: Vec<Field>,
+    /// The three times.
+    pub times: Times,
+    /// Every authority that was seen or dealt with.
+    pub leads: Vec<LeadLine>,
+    /// Cancelled remote jobs.
+    pub jobs: Vec<Job>,
+    /// What it did since the first revocation.
+    pub since_revoked: Option<SinceRevoked>,
+    /// Signals.
+    pub signals: Vec<SignalState>,
+    /// Notes.
+    pub notes: Vec<Note>,
+}
+
+/// A cancelled remote job.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Job {
+    /// Its id.
+    pub job: String,
+    /// The cancellation.
+    #[serde(flatten)]
+    pub cancelled: Act,
+}
+
+impl Record {
+    /// Puts together what was journalled and what a sample shows; text of the sample is redacted.
+    pub fn new(thread: &Thread, evidence: Option<&Evidence>, redactor: &Redactor) -> Self {
+        let seen = evidence.and_then(|evidence| {
+            let instance = evidence.world.judged.instance(thread.on.id)?;
+            Some((evidence, instance))
+        });
+        let leads = leads(thread, seen.map(|(_, instance)| instance), redactor);
+        let maker = Maker {
+            thread,
+            seen,
+            leads: &leads,
+            redactor,
+        };
+        let fields = FieldName::ALL.map(|name| maker.field(name)).into();
+        let revoked = thread.revoked_between();
+        Self {
+            instance: thread.on.clone(),
+            fields,
+            times: Times {
+                client_unavailable: thread.unavailable.clone(),
+                last_action_started: thread
+                    .fields
+                    .get(&FieldName::LastAttempt)
+                    .map(|filled| filled.value.clone()),
+                authority_revoked_first: revoked.map(|(first, _)| first),
+                authority_revoked_last: revoked.map(|(_, last)| last),
+            },
+            jobs: thread
+                .jobs
+                .iter()
+                .map(|(job, act)| Job {
+                    job: job.clone(),
+                    cancelled: act.clone(),
+                })
+                .collect(),
+            since_revoked: thread.since,
+            signals: thread.signals.clone(),
+            notes: thread.notes.clone(),
+            leads,
+        }
+    }
+
+    /// Returns the authorities that are not shown to be denied.
+    pub fn open_leads(&self) -> impl Iterator<Item = &LeadLine> {
+        self.leads.iter().filter(|lead| lead.denied.is_none())
+    }
+}
+
+/// Returns what a sample shows and what was dealt with, without the same authority twice.
+fn leads(thread: &Thread, instance: Option<&Instance>, redactor: &Redactor) -> Vec<LeadLine> {
+    let mut lines: Vec<LeadLine> = Vec::new();
+    let seen = instance
+        .iter()
+        .flat_map(|instance| instance.reach.iter().flatten());
+    for lead in seen {
+        let mut lead = LeadRef::of(lead);
+        lead.target = redactor.line(&lead.target);
+        lines.push(LeadLine {
+            lead,
+            revoked: None,
+            denied: None,
+        });
+    }
+    for state in &thread.leads {
+        let line = LeadLine {
+            lead: state.lead.clone(),
+            revoked: state.revoked.clone(),
+            denied: state.denied.clone(),
+        };
+        // Two leads of one sample can mean one authority: both get what was done about it.
+        let mut known = false;
+        for same in lines.iter_mut().filter(|line| line.lead.same(&state.lead)) {
+            same.revoked.clone_from(&line.revoked);
+            same.denied.clone_from(&line.denied);
+            known = true;
+        }
+        if !known {
+            lines.push(line);
+        }
+    }
+    lines
+}
+
+struct Maker<'a> {
+    thread: &'a Thread,
+    seen: Option<(&'a Evidence, &'a Instance)>,
+    leads: &'a [LeadLine],
+    redactor: &'a Redactor,
+}
+
+impl Maker<'_> {
+    fn field(&self, name: FieldName) -> Field {
+        if let Some(filled) = self.thread.fields.get(&name) {
+            let mut value = vec![Piece::Words(filled.value.clone())];
+            if name == FieldName::Client {
+                value.extend(self.unavailable());
+            }
+            return Field {
+                name,
+                value,
+                source: Some(filled.source),
+                operator: Some(filled.operator.clone()),
+                at: Some(filled.at),
+            };
+        }
+        let value = self.observed(name).unwrap_or_default();
+        let found = !value.is_empty();
+        Field {
+            name,
+            value,
+            source: found.then_some(FieldSource::Observed),
+            operator: None,
+            at: self
+                .seen
+                .filter(|_| found)
+                .map(|(evidence, _)| evidence.world.sample.taken_at),
+        }
+    }
+
+    fn observed(&self, name: FieldName) -> Option<Vec<Piece>> {
+        let sample = self
+            .seen
+            .map(|(evidence, instance)| (&evidence.world.sample, instance));
+        match name {
+            FieldName::ObservedAt => self.observed_at(),
+            FieldName::Client => {
+                let mut pieces = sample.map_or_else(Vec::new, |(sample, instance)| {
+                    observe::client(sample, instance, self.redactor)
+                });
+                pieces.extend(self.unavailable());
+                Some(pieces)
+            }
+            FieldName::Server => {
+                sample.map(|(sample, instance)| observe::server(sample, instance, self.redactor))
+            }
+            FieldName::Parent => {
+                sample.map(|(sample, instance)| observe::parent(sample, instance, self.redactor))
+            }
+            FieldName::Session => sample.and_then(|(sample, instance)| observe::session(sample, instance)),
+            FieldName::Authorization => self.authorization(),
+            FieldName::Revocation => self.revocation(),
+            FieldName::Termination => self.termination(),
+            FieldName::Result => self.jobs(),
+            FieldName::FollowUp => self.follow_up(),
+            FieldName::LastSuccess | FieldName::LastAttempt | FieldName::Action => None,
+        }
+    }
+
+    fn observed_at(&self) -> Option<Vec<Piece>> {
+        let (evidence, _) = self.seen?;
+        let taken_at = moment(evidence.world.sample.taken_at);
+        let mut pieces = vec![Piece::Words(format!("{taken_at}, snapshot"))];
+        match &evidence.file {
+            Some(file) => {
+                pieces.push(Piece::Words("sha256".to_owned()));
+                pieces.push(Piece::Code(file.sha256.to_string()));
+            }
+            None => pieces.push(Piece::Words("not saved".to_owned())),
+        }
+        pieces.push(Piece::Words(format!("({})", evidence.program)));
+        Some(pieces)
+    }
+
+    fn unavailable(&self) -> Option<Piece> {
+        let unavailable = self.thread.unavailable.as_ref()?;
+        let time = |time: Option<UnixMillis>| time.map_or_else(|| "an unknown time".to_owned(), moment);
+        Some(Piece::Words(format!(
+            "· unavailable between {} and {} ({}; {})",
+            time(unavailable.after),
+            time(unavailable.before),
+            unavailable.basis,
+            unavailable.source.word()
+        )))
+    }
+
+    fn authorization(&self) -> Option<Vec<Piece>> {
+        let all = self.leads.len();
+        if all == 0 {
+            let looked = self.seen.is_some_and(|(_, instance)| instance.reach.is_some());
+            return looked.then(|| vec![Piece::Words("no authority seen".to_owned())]);
+        }
+        let count = |is: fn(&LeadLine) -> bool| self.leads.iter().filter(|lead| is(lead)).count();
+        let revoked = count(|lead| lead.revoked.is_some());
+        let denied = count(|lead| lead.denied.is_some());
+        Some(vec![Piece::Words(format!(
+            "revoked {revoked} of {all}, denial verified {denied} of {all}"
+        ))])
+    }
+
+    fn revocation(&self) -> Option<Vec<Piece>> {
+        let mut pieces = Vec::new();
+        for line in self
+            .leads
+            .iter()
+            .filter(|line| line.revoked.is_some() || line.denied.is_some())
+        {
+            if !pieces.is_empty() {
+                pieces.push(Piece::Words("·".to_owned()));
+            }
+            pieces.push(Piece::Words(line.lead.letter.clone()));
+            pieces.push(Piece::Code(line.lead.target.clone()));
+            let revoked = match &line.revoked {
+                Some(act) => format!("{} by {}{}", moment(act.at), who(act), how(act)),
+                None => "revocation not recorded".to_owned(),
+            };
+            let denied = match &line.denied {
+                Some(act) => format!("denied {}{}", moment(act.at), how(act)),
+                None => "not verified".to_owned(),
+            };
+            pieces.push(Piece::Words(format!("{revoked}, {denied}")));
+        }
+        (!pieces.is_empty()).then_some(pieces)
+    }
+
+    fn termination(&self) -> Option<Vec<Piece>> {
+        let signals: Vec<String> = self.thread.signals.iter().map(signal_line).collect();
+        (!signals.is_empty()).then(|| vec![Piece::Words(signals.join("; "))])
+    }
+
+    fn jobs(&self) -> Option<Vec<Piece>> {
+        let mut pieces = Vec::new();
+        for (job, act) in &self.thread.jobs {
+            pieces.push(Piece::Code(job.clone()));
+            pieces.push(Piece::Words(format!(
+                "cancelled {} by {}",
+                moment(act.at),
+                who(act)
+            )));
+        }
+        (!pieces.is_empty()).then_some(pieces)
+    }
+
+    /// What the record itself leaves open; what else there is only the operator knows.
+    fn follow_up(&self) -> Option<Vec<Piece>> {
+        let letters = |is: fn(&LeadLine) -> bool| -> Vec<&str> {
+            self.leads
+                .iter()
+                .filter(|lead| is(lead))
+                .map(|lead| lead.lead.letter.as_str())
+                .collect()
+        };
+        let mut left = Vec::new();
+        let not_revoked = letters(|lead| lead.revoked.is_none() && lead.denied.is_none());
+        if !not_revoked.is_empty() {
+            left.push(format!("revoke {}", not_revoked.join(", ")));
+        }
+        let not_verified = letters(|lead| lead.revoked.is_some() && lead.denied.is_none());
+        if !not_verified.is_empty() {
+            left.push(format!("verify {}", not_verified.join(", ")));
+        }
+        for signal in self.thread.signals.iter().filter(|signal| signal.is_unresolved()) {
+            left.push(format!(
+                "look again at {} after {}",
+                signal.target.key.pid, signal.signal
+            ));
+        }
+        (!left.is_empty()).then(|| vec![Piece::Words(left.join("; "))])
+    }
+}
+
+/// Returns `2026-12-01 01:08:02Z`.
+pub(super) fn moment(at: UnixMillis) -> String {
+    let text = at.rfc3339();
+    match text.split_once('T') {
+        Some((day, clock)) => format!("{day} {}Z", clock.split(['.', 'Z']).next().unwrap_or(clock)),
+        None => text,
+    }
+}
+
+pub(super) fn who(act: &Act) -> String {
+    act.by.clone().unwrap_or_else(|| act.operator.to_string())
+}
+
+pub(super) fn how(act: &Act) -> String {
+    act.how
+        .as_ref()
+        .map_or_else(String::new, |how| format!(" ({how})"))
+}
+
+/// Returns a signal and what came of it.
+pub(super) fn signal_line(state: &SignalState) -> String {
+    let pid = state.target.key.pid;
+    let signal = &state.signal;
+    let sent = match (&state.sent_at, &state.refused) {
+        (Some(at), Some(why)) => format!("refused {}: {why}", moment(*at)),
+        (Some(at), None) => moment(*at),
+        (None, _) => format!("announced {}, sending not recorded", moment(state.announced_at)),
+    };
+    let outcome = match &state.outcome {
+        Some(found) => {
+            let after = found
+                .after_ms
+                .map_or_else(String::new, |ms| format!(" after {ms} ms"));
+            let detail = found
+                .detail
+                .as_ref()
+                .map_or_else(String::new, |detail| format!(" ({detail})"));
+            format!("{}{after}{detail}", found.outcome.words())
+        }
+        None => "outcome not recorded".to_owned(),
+    };
+    format!("{signal} to {pid} {sent}, {outcome}")
+}
+
+/// Returns a value as one line.
+pub fn plain(value: &[Piece]) -> String {
+    let parts: Vec<&str> = value
+        .iter()
+        .map(|piece| match piece {
+            Piece::Words(text) | Piece::Code(text) => text.as_str(),
+        })
+        .collect();
+    parts.join(" ")
+}
+
+fn joined<S: Serializer>(value: &[Piece], serializer: S) -> Result<S::Ok, S::Error> {
+    if value.is_empty() {
+        return serializer.serialize_none();
+    }
+    serializer.serialize_str(&plain(value))
+}

@@ -1,0 +1,112 @@
+//! Entries as sentences, for the list of what was done.
+
+use super::entry::{AttachedFrom, Entry, SnapshotReason};
+use super::export::named;
+use super::record::moment;
+
+/// Returns an entry as a sentence; `None` for what only a record tells.
+pub(super) fn sentence(entry: &Entry) -> Option<String> {
+    Some(match entry {
+        Entry::Opened { title, host, .. } => format!("opened {title} on {host}"),
+        Entry::Note { .. } | Entry::Field { .. } | Entry::SinceRevoked { .. } => return None,
+        Entry::Snapshot {
+            file,
+            processes,
+            instances,
+            why,
+            ..
+        } => format!(
+            "saved {} ({processes} processes, {instances} instances, {}), sha256 {}",
+            file.path,
+            reason(*why),
+            file.sha256
+        ),
+        Entry::Attached {
+            file, label, from, ..
+        } => {
+            let from = match from {
+                AttachedFrom::Pasted => "pasted".to_owned(),
+                AttachedFrom::File { path } => format!("from {path}"),
+                AttachedFrom::Command { status, .. } => format!("output of a configured command, {status}"),
+            };
+            format!(
+                "attached {label} ({from}) as {}, sha256 {}",
+                file.path, file.sha256
+            )
+        }
+        Entry::Revoked {
+            on, lead, revoked_at, ..
+        } => {
+            format!("{}: revoked {lead} at {}", named(on), moment(*revoked_at))
+        }
+        Entry::Denied {
+            on, lead, denied_at, ..
+        } => {
+            format!("{}: {lead} was denied at {}", named(on), moment(*denied_at))
+        }
+        Entry::JobCancelled {
+            on,
+            job,
+            cancelled_at,
+            ..
+        } => {
+            format!(
+                "{}: cancelled remote job {job} at {}",
+                named(on),
+                moment(*cancelled_at)
+            )
+        }
+        Entry::ClientUnavailable { on, basis, .. } => {
+            format!("{}: client unavailable ({basis})", named(on))
+        }
+        Entry::Override { missing, .. } => format!("passed over: {}", missing.join(", ")),
+        Entry::AboutToSignal { .. } | Entry::Sent { .. } | Entry::Outcome { .. } => {
+            return about_signal(entry);
+        }
+        Entry::ClockChanged { from, to } => {
+            format!("the clock was set back from {} to {}", moment(*from), moment(*to))
+        }
+        Entry::TornTailMoved { to, bytes, .. } => {
+            format!("moved an unfinished line of {bytes} bytes to {to}")
+        }
+        Entry::TerminalLost {} => "the terminal went away".to_owned(),
+        Entry::Closed { .. } => "closed".to_owned(),
+    })
+}
+
+fn about_signal(entry: &Entry) -> Option<String> {
+    Some(match entry {
+        Entry::AboutToSignal { signal, targets, way } => {
+            let pids: Vec<String> = targets.iter().map(|target| target.key.to_string()).collect();
+            format!("announced {signal} to {} by {way}", pids.join(", "))
+        }
+        Entry::Sent {
+            signal,
+            target,
+            way,
+            refused,
+        } => match refused {
+            Some(why) => format!("{signal} to {} by {way} was refused: {why}", target.key),
+            None => format!("sent {signal} to {} by {way}", target.key),
+        },
+        Entry::Outcome {
+            signal,
+            target,
+            outcome,
+            ..
+        } => {
+            format!("after {signal}, {}: {}", target.key, outcome.words())
+        }
+        _ => return None,
+    })
+}
+
+fn reason(why: SnapshotReason) -> &'static str {
+    match why {
+        SnapshotReason::Freeze => "frozen screen",
+        SnapshotReason::Command => "by command",
+        SnapshotReason::BeforeSignal => "before a signal",
+        SnapshotReason::AfterSignal => "after a signal",
+        SnapshotReason::CopiedIn => "taken before the incident was opened",
+    }
+}

@@ -1,0 +1,443 @@
+//! What the entries of a journal add up to: per instance, and for the incident.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::digest::Head;
+use super::entry::{Entry, FieldName, FieldSource, FileRef, OutcomeKind, SinceRevoked, rfc3339};
+use super::line::Line;
+use super::operator::Operator;
+use super::sentence::sentence;
+use super::subject::{InstanceRef, LeadRef, Subject, TargetRef};
+use crate::model::identity::InstanceId;
+use crate::model::time::UnixMillis;
+
+/// A whole incident as its journal tells it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Story {
+    /// Random id.
+    pub incident: String,
+    /// Title.
+    pub title: String,
+    /// Host.
+    pub host: String,
+    /// When it was opened, by whom.
+    pub opened: Option<Act>,
+    /// The last entry.
+    pub head: Option<Head>,
+    /// What is left to do, where the last entry closed it.
+    pub closed: Option<Act>,
+    /// Snapshots, oldest first.
+    pub snapshots: Vec<Taken>,
+    /// What was done, oldest first, one sentence each.
+    pub events: Vec<Event>,
+    /// Notes on the incident as a whole, or on no instance.
+    pub notes: Vec<Note>,
+    /// What is told of each instance.
+    pub threads: BTreeMap<InstanceId, Thread>,
+    /// Kinds of entries that this version does not know, with their numbers.
+    pub unknown: Vec<(u64, String)>,
+}
+
+/// Something that somebody did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Act {
+    /// When.
+    #[serde(with = "rfc3339")]
+    pub at: UnixMillis,
+    /// Who journalled it.
+    pub operator: Operator,
+    /// Who did it, where that was somebody else.
+    pub by: Option<String>,
+    /// How, or what is left.
+    pub how: Option<String>,
+}
+
+/// One event for the first page.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Event {
+    /// Number of the entry.
+    pub seq: u64,
+    /// When it was journalled.
+    #[serde(with = "rfc3339")]
+    pub at: UnixMillis,
+    /// By whom.
+    pub operator: Operator,
+    /// One sentence.
+    pub what: String,
+}
+
+/// A note.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Note {
+    /// When.
+    #[serde(with = "rfc3339")]
+    pub at: UnixMillis,
+    /// By whom.
+    pub operator: Operator,
+    /// The text.
+    pub text: String,
+}
+
+/// A snapshot that was saved.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Taken {
+    /// Its file.
+    pub file: FileRef,
+    /// When its sample was taken.
+    #[serde(with = "rfc3339")]
+    pub taken_at: UnixMillis,
+}
+
+/// A field as it was filled last.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Filled {
+    /// The value.
+    pub value: String,
+    /// Where it comes from.
+    pub source: FieldSource,
+    /// Who journalled it.
+    pub operator: Operator,
+    /// When.
+    #[serde(with = "rfc3339")]
+    pub at: UnixMillis,
+}
+
+/// What is told of one instance.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Thread {
+    /// The instance.
+    pub on: InstanceRef,
+    /// Fields, each as it was filled last.
+    pub fields: BTreeMap<FieldName, Filled>,
+    /// Leads that something was done about.
+    pub leads: Vec<LeadState>,
+    /// Cancelled remote jobs: id and act.
+    pub jobs: Vec<(String, Act)>,
+    /// When the client became unavailable.
+    pub unavailable: Option<Unavailable>,
+    /// What it did since the first revocation.
+    pub since: Option<SinceRevoked>,
+    /// Signals.
+    pub signals: Vec<SignalState>,
+    /// Notes.
+    pub notes: Vec<Note>,
+}
+
+/// An authority, with what was done about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeadState {
+    /// The authority.
+    pub lead: LeadRef,
+    /// Its revocation.
+    pub revoked: Option<Act>,
+    /// The check that showed the denial.
+    pub denied: Option<Act>,
+}
+
+/// Between which times a client became unavailable.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Unavailable {
+    /// When it was last known to be there.
+    #[serde(with = "rfc3339::optional")]
+    pub after: Option<UnixMillis>,
+    /// When it was first seen to be gone.
+    #[serde(with = "rfc3339::optional")]
+    pub before: Option<UnixMillis>,
+    /// What these times were taken from.
+    pub basis: String,
+    /// Seen or entered.
+    pub source: FieldSource,
+}
+
+/// A signal, from its announcement to its outcome.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SignalState {
+    /// `TERM`, `KILL`, `CONT`.
+    pub signal: String,
+    /// The process.
+    pub target: TargetRef,
+    /// When it was announced.
+    #[serde(with = "rfc3339")]
+    pub announced_at: UnixMillis,
+    /// By whom.
+    pub operator: Operator,
+    /// When it was handed to the system.
+    #[serde(with = "rfc3339::optional")]
+    pub sent_at: Option<UnixMillis>,
+    /// The system's reason for refusing it.
+    pub refused: Option<String>,
+    /// What the second look found.
+    pub outcome: Option<Found>,
+}
+
+/// What the second look found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Found {
+    /// What became of the process.
+    pub outcome: OutcomeKind,
+    /// Milliseconds since the signal.
+    pub after_ms: Option<u64>,
+    /// The rest.
+    pub detail: Option<String>,
+}
+
+impl SignalState {
+    /// Returns whether somebody has to look at it: no outcome, or one that is no end.
+    pub fn is_unresolved(&self) -> bool {
+        !self
+            .outcome
+            .as_ref()
+            .is_some_and(|found| found.outcome.is_resolved())
+    }
+}
+
+impl Thread {
+    /// Returns the thread of an instance that nothing is told of.
+    pub fn new(on: InstanceRef) -> Self {
+        Self {
+            on,
+            fields: BTreeMap::new(),
+            leads: Vec::new(),
+            jobs: Vec::new(),
+            unavailable: None,
+            since: None,
+            signals: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    fn lead(&mut self, lead: &LeadRef) -> &mut LeadState {
+        let at = self.leads.iter().position(|known| known.lead.same(lead));
+        let at = at.unwrap_or_else(|| {
+            self.leads.push(LeadState {
+                lead: lead.clone(),
+                revoked: None,
+                denied: None,
+            });
+            self.leads.len() - 1
+        });
+        &mut self.leads[at]
+    }
+
+    /// Returns the newest signal of that kind to that process that `open` still waits for.
+    fn signal(
+        &mut self,
+        signal: &str,
+        target: &TargetRef,
+        open: impl Fn(&SignalState) -> bool,
+    ) -> Option<&mut SignalState> {
+        self.signals
+            .iter_mut()
+            .rev()
+            .find(|state| state.signal == signal && state.target.key == target.key && open(state))
+    }
+
+    /// Returns the first and the last time at which an authority was revoked.
+    pub fn revoked_between(&self) -> Option<(UnixMillis, UnixMillis)> {
+        let times = || {
+            self.leads
+                .iter()
+                .filter_map(|lead| lead.revoked.as_ref().map(|act| act.at))
+        };
+        Some((times().min()?, times().max()?))
+    }
+}
+
+impl Story {
+    /// Adds the next line.
+    pub fn add(&mut self, line: &Line) {
+        self.head = Some(line.head());
+        self.closed = None;
+        match &line.entry {
+            Ok(entry) => {
+                self.entry(line, entry);
+                if let Some(what) = sentence(entry) {
+                    self.events.push(Event {
+                        seq: line.seq,
+                        at: line.at,
+                        operator: line.operator.clone(),
+                        what,
+                    });
+                }
+            }
+            Err(kind) => self.unknown.push((line.seq, kind.clone())),
+        }
+    }
+
+    fn entry(&mut self, line: &Line, entry: &Entry) {
+        match entry {
+            Entry::Opened {
+                incident,
+                title,
+                host,
+                ..
+            } => {
+                incident.clone_into(&mut self.incident);
+                title.clone_into(&mut self.title);
+                host.clone_into(&mut self.host);
+                self.opened = Some(act(line, line.at, None, None));
+            }
+            Entry::Closed { remaining } => self.closed = Some(act(line, line.at, None, remaining.clone())),
+            Entry::Snapshot { file, taken_at, .. } => self.snapshots.push(Taken {
+                file: file.clone(),
+                taken_at: *taken_at,
+            }),
+            Entry::Note { on, text } => self.note(line, on.as_ref(), text),
+            Entry::AboutToSignal { signal, targets, .. } => {
+                for target in targets {
+                    self.announced(line, signal, target);
+                }
+            }
+            Entry::Sent {
+                signal,
+                target,
+                refused,
+                ..
+            } => self.sent(line, signal, target, refused.clone()),
+            Entry::Outcome {
+                signal,
+                target,
+                outcome,
+                after_ms,
+                detail,
+            } => {
+                let found = Found {
+                    outcome: *outcome,
+                    after_ms: *after_ms,
+                    detail: detail.clone(),
+                };
+                if let Some(state) = self.thread_of(target).signal(signal, target, |_| true) {
+                    state.outcome = Some(found);
+                }
+            }
+            _ => self.on_instance(line, entry),
+        }
+    }
+
+    /// Entries that name one instance.
+    fn on_instance(&mut self, line: &Line, entry: &Entry) {
+        match entry {
+            Entry::Field {
+                on,
+                field,
+                value,
+                source,
+            } => {
+                let filled = Filled {
+                    value: value.clone(),
+                    source: *source,
+                    operator: line.operator.clone(),
+                    at: line.at,
+                };
+                self.thread(on).fields.insert(*field, filled);
+            }
+            Entry::Revoked {
+                on,
+                lead,
+                revoked_at,
+                by,
+                how,
+            } => {
+                let done = act(line, *revoked_at, by.clone(), how.clone());
+                self.thread(on).lead(lead).revoked = Some(done);
+            }
+            Entry::Denied {
+                on,
+                lead,
+                denied_at,
+                how,
+            } => {
+                let done = act(line, *denied_at, None, how.clone());
+                self.thread(on).lead(lead).denied = Some(done);
+            }
+            Entry::JobCancelled {
+                on,
+                job,
+                cancelled_at,
+                by,
+            } => {
+                let done = act(line, *cancelled_at, by.clone(), None);
+                self.thread(on).jobs.push((job.clone(), done));
+            }
+            Entry::ClientUnavailable {
+                on,
+                after,
+                before,
+                basis,
+                source,
+            } => {
+                self.thread(on).unavailable = Some(Unavailable {
+                    after: *after,
+                    before: *before,
+                    basis: basis.clone(),
+                    source: *source,
+                });
+            }
+            Entry::SinceRevoked { on, counts } => self.thread(on).since = Some(*counts),
+            // Told by its sentence alone.
+            _ => {}
+        }
+    }
+
+    fn note(&mut self, line: &Line, on: Option<&Subject>, text: &str) {
+        let note = Note {
+            at: line.at,
+            operator: line.operator.clone(),
+            text: text.to_owned(),
+        };
+        match on {
+            Some(Subject::Instance(on)) => self.thread(on).notes.push(note),
+            Some(Subject::Process { .. } | Subject::Other(_)) | None => self.notes.push(note),
+        }
+    }
+
+    fn announced(&mut self, line: &Line, signal: &str, target: &TargetRef) {
+        self.thread_of(target).signals.push(SignalState {
+            signal: signal.to_owned(),
+            target: target.clone(),
+            announced_at: line.at,
+            operator: line.operator.clone(),
+            sent_at: None,
+            refused: None,
+            outcome: None,
+        });
+    }
+
+    fn sent(&mut self, line: &Line, signal: &str, target: &TargetRef, refused: Option<String>) {
+        let waiting = |state: &SignalState| state.sent_at.is_none();
+        if let Some(state) = self.thread_of(target).signal(signal, target, waiting) {
+            state.sent_at = Some(line.at);
+            state.refused = refused;
+        }
+    }
+
+    fn thread(&mut self, on: &InstanceRef) -> &mut Thread {
+        self.threads
+            .entry(on.id)
+            .or_insert_with(|| Thread::new(on.clone()))
+    }
+
+    /// A process that belongs to no instance is told of as if it were one.
+    fn thread_of(&mut self, target: &TargetRef) -> &mut Thread {
+        let on = target.instance.clone().unwrap_or_else(|| InstanceRef {
+            id: InstanceId(target.key),
+            name: target
+                .argv
+                .first()
+                .cloned()
+                .unwrap_or_else(|| "process".to_owned()),
+        });
+        self.thread(&on)
+    }
+}
+
+fn act(line: &Line, at: UnixMillis, by: Option<String>, how: Option<String>) -> Act {
+    Act {
+        at,
+        operator: line.operator.clone(),
+        by,
+        how,
+    }
+}
