@@ -46,7 +46,7 @@ pub enum Order {
         on: Arc<World>,
     },
     /// Append an entry to the journal of the open incident.
-    Append(Entry),
+    Append(Box<Entry>),
 }
 
 /// The desk's answer.
@@ -70,4 +70,6 @@ pub struct Opened {
     pub path: String,
     /// Its journal.
     pub lines: Vec<Line>,
+    /// What was saved before and could not be copied in, and why.
+    pub problem: Option<String>,
 }

@@ -227,6 +227,9 @@ pub(super) fn second(app: &App, width: usize, theme: Theme) -> Drawn {
         };
         line.add(6, say(&format!("{} {noun}", figures.older), Tone::Warning));
     }
+    if !app.marks().is_empty() {
+        line.add(9, say(&format!("{} marked", app.marks().len()), Tone::Strong));
+    }
     let problems = world.sample.problems.len() + world.judged.problems.len();
     if problems > 0 {
         let noun = if problems == 1 { "problem" } else { "problems" };

@@ -1,6 +1,7 @@
 //! Whole screens, drawn on a terminal that is a buffer.
 
 mod frozen;
+mod kept;
 
 use std::sync::Arc;
 

@@ -204,13 +204,12 @@ pub(super) const LATER: &[(Key, &str)] = &[
 
 /// The footer, from the left, with the importance of each: the least important goes first where
 /// the screen is narrow.
-pub(crate) const FOOTER: [(Command, u8); 8] = [
+pub(crate) const FOOTER: [(Command, u8); 7] = [
     (Command::Help, 10),
     (Command::Palette, 6),
     (Command::NextTrouble, 8),
     (Command::Filter, 5),
     (Command::Freeze, 7),
-    (Command::Note, 3),
-    (Command::Explain, 4),
+    (Command::Note, 4),
     (Command::Quit, 9),
 ];

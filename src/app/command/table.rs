@@ -278,7 +278,7 @@ pub(super) static COMMANDS: [CommandSpec; 46] = [
             Tree,
             "explain the row: why it is, or is not, an MCP server",
         ),
-        Some("explain"),
+        None,
         available::selected_process,
     ),
     entry(

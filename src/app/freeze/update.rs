@@ -144,7 +144,7 @@ fn holds_at_least(shown: &World, next: &World) -> bool {
 pub(in crate::app) fn done(app: &mut App, job: JobId, result: Result<(SavedFile, Vec<Line>), String>) {
     let saved = match result {
         Ok((file, lines)) => {
-            keep::add(app, lines);
+            keep::add(app, &lines);
             app.say(format!("saved {}", file.path));
             Saved::File(file)
         }

@@ -2,13 +2,15 @@
 //! disk, and what did not get there.
 
 #[cfg(test)]
+pub(crate) mod testkit;
+#[cfg(test)]
 mod tests;
 mod update;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::effect::JobId;
-use crate::journal::{Entry, Head, Line};
+use crate::journal::{Entry, Head, Line, Story};
 use crate::model::identity::InstanceId;
 
 pub(super) use update::{
@@ -42,18 +44,16 @@ pub struct Waiting {
 /// An open incident.
 #[derive(Debug)]
 pub struct Incident {
-    /// Title, as it was journalled.
-    pub(super) title: String,
     /// Its directory.
     pub(super) path: String,
-    /// The journal, everybody's entries, as of the last append.
-    pub(super) lines: Vec<Line>,
+    /// What the journal tells, everybody's entries, as of the last append.
+    pub(super) story: Story,
 }
 
 impl Incident {
     /// Returns the title.
     pub fn title(&self) -> &str {
-        &self.title
+        &self.story.title
     }
 
     /// Returns the directory.
@@ -61,14 +61,23 @@ impl Incident {
         &self.path
     }
 
-    /// Returns the journal as it is known here.
-    pub fn lines(&self) -> &[Line] {
-        &self.lines
+    /// Returns what the journal tells.
+    pub fn story(&self) -> &Story {
+        &self.story
     }
 
     /// Returns the last entry.
     pub fn head(&self) -> Option<Head> {
-        self.lines.last().map(Line::head)
+        self.story.head
+    }
+
+    /// Adds lines that the desk has read; what is known already is not added twice.
+    pub(super) fn add(&mut self, lines: &[Line]) {
+        for line in lines {
+            if self.story.head.is_none_or(|head| head.seq < line.seq) {
+                self.story.add(line);
+            }
+        }
     }
 }
 

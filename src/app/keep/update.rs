@@ -1,11 +1,11 @@
 //! Opening an incident, writing notes, and what the desk answers.
 
 use super::{Incident, Waiting};
-use crate::app::{App, Feed};
 use crate::app::effect::{Effect, JobId, Opened, Order};
 use crate::app::popup::{Content, Popup};
 use crate::app::prompt::{Prompt, Purpose};
-use crate::journal::{Entry, InstanceRef, Line, Subject};
+use crate::app::{App, Feed};
+use crate::journal::{Entry, InstanceRef, Line, Story, Subject};
 use crate::table::{Node, RowId, Shown};
 
 /// What follows once an incident is open.
@@ -164,7 +164,7 @@ pub(in crate::app) fn retry(app: &mut App) -> Vec<Effect> {
         .into_iter()
         .map(|waiting| {
             let job = app.next_job();
-            let order = Order::Append(waiting.entry.clone());
+            let order = Order::Append(Box::new(waiting.entry.clone()));
             app.keep.waiting.insert(job, waiting);
             Effect::Desk(job, order)
         })
@@ -179,25 +179,24 @@ pub(in crate::app) fn opened(app: &mut App, job: JobId, result: Result<Opened, S
     match result {
         Ok(opened) => {
             app.say(format!("incident {} is open in {}", opened.title, opened.path));
-            app.keep.incident = Some(Incident {
-                title: opened.title,
+            let mut incident = Incident {
                 path: opened.path,
-                lines: opened.lines,
-            });
+                story: Story::default(),
+            };
+            incident.add(&opened.lines);
+            app.keep.incident = Some(incident);
+            if let Some(problem) = opened.problem {
+                app.say(format!("the incident is open, but: {problem}"));
+            }
         }
         Err(why) => app.say(format!("NO INCIDENT OPENED: {why}")),
     }
 }
 
-/// Adds lines that the desk has read; what is known already is not added twice.
-pub(in crate::app) fn add(app: &mut App, lines: Vec<Line>) {
-    let Some(incident) = &mut app.keep.incident else {
-        return;
-    };
-    for line in lines {
-        if incident.lines.last().is_none_or(|last| last.seq < line.seq) {
-            incident.lines.push(line);
-        }
+/// Adds lines that the desk has read.
+pub(in crate::app) fn add(app: &mut App, lines: &[Line]) {
+    if let Some(incident) = &mut app.keep.incident {
+        incident.add(lines);
     }
 }
 
@@ -208,7 +207,7 @@ pub(in crate::app) fn written(app: &mut App, job: JobId, result: Result<Vec<Line
     };
     match result {
         Ok(lines) => {
-            add(app, lines);
+            add(app, &lines);
             let head = app.keep.incident.as_ref().and_then(Incident::head);
             let seq = head.map_or(0, |head| head.seq);
             app.say(format!("{} is on disk: entry {seq}", waiting.what));

@@ -61,7 +61,7 @@ impl Work {
             Order::Save(world) => Outcome::Saved(said(self.save(&world))),
             Order::Open { title, on } => Outcome::Opened(said(self.open(&title, &on))),
             Order::Append(entry) => Outcome::Written(match &mut self.open {
-                Some(open) => said(open.append(entry)),
+                Some(open) => said(open.append(*entry)),
                 None => Err("no incident is open".to_owned()),
             }),
         }
@@ -102,8 +102,11 @@ impl Work {
         let operator = Operator::from(observer);
         let opening = Opening::on(&on.sample.host, title);
         let incident = self.store(observer)?.create(&opening, &operator, wall_clock())?;
-        for snapshot in self.loose.drain(..) {
-            incident.save(&snapshot, SnapshotReason::CopiedIn, &operator)?;
+        let mut problem = None;
+        for snapshot in std::mem::take(&mut self.loose) {
+            if let Err(error) = incident.save(&snapshot, SnapshotReason::CopiedIn, &operator) {
+                problem = Some(error.to_string());
+            }
         }
         let mut open = Open {
             incident,
@@ -115,6 +118,7 @@ impl Work {
             title: self.redactor.line(title),
             path: open.incident.path().display().to_string(),
             lines,
+            problem,
         };
         self.open = Some(open);
         Ok(opened)
