@@ -1,24 +1,28 @@
 //! What the desk does for an order: snapshots and journal, through the store.
 
 use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Cursor, Read};
 use std::sync::Arc;
 
 use crate::app::freeze::SavedFile;
-use crate::app::{Opened, Order, Outcome};
-use crate::journal::entry::SnapshotReason;
+use crate::app::{Attach, Material, Opened, Order, Outcome};
+use crate::journal::entry::{AttachedFrom, SnapshotReason};
 use crate::journal::{Entry, Line, Operator};
 use crate::model::host::Observer;
 use crate::model::world::World;
 use crate::platform::wall_clock;
 use crate::store::files::Kept;
 use crate::store::place::state_directory;
-use crate::store::{Access, Incident, Opening, Snapshot, Store, StoreError};
+use crate::store::{Access, Attachment, Incident, Opening, Snapshot, Store, StoreError};
 use crate::text::redact::Redactor;
 
 use crate::runtime::collector::Knowledge;
 
 /// Version of the rules that a snapshot's judgement was made with: they come with the program.
 const RULES: &str = env!("CARGO_PKG_VERSION");
+
+const NOT_OPEN: &str = "no incident is open";
 
 /// What the desk works with.
 pub(in crate::runtime) struct Work {
@@ -62,7 +66,11 @@ impl Work {
             Order::Open { title, on } => Outcome::Opened(said(self.open(&title, &on))),
             Order::Append(entry) => Outcome::Written(match &mut self.open {
                 Some(open) => said(open.append(*entry)),
-                None => Err("no incident is open".to_owned()),
+                None => Err(NOT_OPEN.to_owned()),
+            }),
+            Order::Attach(attach) => Outcome::Written(match &mut self.open {
+                Some(open) => open.attach(*attach),
+                None => Err(NOT_OPEN.to_owned()),
             }),
         }
     }
@@ -131,6 +139,30 @@ impl Open {
         self.new_lines()
     }
 
+    fn attach(&mut self, attach: Attach) -> Result<Vec<Line>, String> {
+        let Attach {
+            material,
+            label,
+            on,
+            lead,
+        } = attach;
+        let (mut bytes, from): (Box<dyn Read>, AttachedFrom) = match material {
+            Material::Pasted(text) => (Box::new(Cursor::new(text)), AttachedFrom::Pasted),
+            Material::File(path) => (Box::new(regular(&path)?), AttachedFrom::File { path }),
+        };
+        let attachment = Attachment {
+            label,
+            on,
+            lead,
+            from,
+        };
+        said(
+            self.incident
+                .attach(&mut bytes, attachment, &self.operator, wall_clock()),
+        )?;
+        said(self.new_lines())
+    }
+
     /// Reads what was added since, by anybody.
     fn new_lines(&mut self) -> Result<Vec<Line>, StoreError> {
         let mut lines = Vec::new();
@@ -143,6 +175,15 @@ impl Open {
         self.seen = lines.last().map_or(seen, |line| line.seq);
         Ok(lines)
     }
+}
+
+/// Opens a file to attach: a pipe or a device would never end.
+fn regular(path: &str) -> Result<File, String> {
+    let named = |error: io::Error| format!("open {path}: {error}");
+    if !fs::metadata(path).map_err(named)?.is_file() {
+        return Err(format!("open {path}: it is no regular file"));
+    }
+    File::open(path).map_err(named)
 }
 
 fn said<T>(result: Result<T, StoreError>) -> Result<T, String> {
