@@ -8,6 +8,10 @@
 //!   the OS)     data)    judges)     of both)  pure)
 //!         catalog ─▶ intake ┘          └─▶ report ─▶ cli
 //!         (rules)    (reads clients' files)  (JSON, tables)
+//! model ─▶ journal ─▶ store
+//!          (pure:     (incident directories: the only files that last;
+//!           entries,   its Receipt is what platform wants before a signal)
+//!           chain, record)
 //! ```
 //!
 //! # Architecture invariants
@@ -16,6 +20,7 @@
 //! - `analysis` and `catalog` do no I/O: the same sample gives the same judgement, anywhere.
 //! - `app` does no I/O: `update` answers with effects that `runtime` carries out.
 //! - `view` gets `&App` and draws; it can only draw text that went through `text::Safe`.
+//! - `journal` does no I/O: `store` hands it bytes. Whoever cannot show a `store::Receipt` sends no signal.
 //! - `unsafe` stands only in `platform`, with a SAFETY comment.
 //! - Nothing opens, duplicates, locks, traces or stops a descriptor of another process.
 //! - No module but `platform` knows which system it was compiled for.

@@ -8,7 +8,7 @@
 mod assemble;
 mod container;
 mod court;
-mod diff;
+pub mod diff;
 mod ends;
 mod explain;
 mod facts;
@@ -38,7 +38,7 @@ use crate::model::known::Configured;
 use crate::model::sample::Sample;
 use crate::model::world::World;
 
-pub use diff::{Changed, Diff};
+pub use diff::diff;
 pub use explain::{Explanation, explain};
 pub use identify::Identities;
 pub use interest::{Places, interest, places};

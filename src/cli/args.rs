@@ -9,6 +9,10 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use crate::model::finding::Finding;
 use crate::model::identity::Pid;
 
+pub(super) mod keep;
+
+use keep::{DiffArgs, IncidentArgs, SnapshotArgs, Verify};
+
 /// A terminal process explorer for what MCP clients leave in their wake.
 ///
 /// Without a command it opens the live screen.
@@ -67,6 +71,14 @@ pub(super) enum Command {
     Show(Show),
     /// Say how a process or a command line is identified, and why not otherwise
     Explain(Explain),
+    /// Take a snapshot of the whole machine and write it, without secrets
+    Snapshot(SnapshotArgs),
+    /// Compare two snapshots
+    Diff(DiffArgs),
+    /// Work with incidents without the screen
+    Incident(IncidentArgs),
+    /// Check an incident offline: exits with 3 where something was changed
+    Verify(Verify),
     /// Print a completion script
     Completions {
         /// The shell
@@ -97,6 +109,9 @@ pub(super) struct List {
     /// Take one sample, and say `unknown` where a second would be needed
     #[arg(long)]
     pub(super) once: bool,
+    /// A snapshot instead of this machine: a file, an incident's directory (its newest), or `-` for stdin
+    #[arg(long, value_name = "FILE", conflicts_with = "once")]
+    pub(super) from: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -107,6 +122,9 @@ pub(super) struct Show {
     /// Print mcpwake.evidence/1
     #[arg(long)]
     pub(super) json: bool,
+    /// A snapshot instead of this machine: a file, an incident's directory (its newest), or `-` for stdin
+    #[arg(long, value_name = "FILE")]
+    pub(super) from: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

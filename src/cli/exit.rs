@@ -20,7 +20,7 @@ pub enum Exit {
 
 impl Exit {
     /// All codes that this version uses, with what they mean, for the manual and the README.
-    pub const DOCUMENTED: [(Self, &'static str); 4] = [
+    pub const DOCUMENTED: [(Self, &'static str); 5] = [
         (Self::Done, "done; a closed pipe is no error"),
         (
             Self::Failed,
@@ -29,6 +29,10 @@ impl Exit {
         (
             Self::Usage,
             "usage: wrong arguments or configuration; nothing was done",
+        ),
+        (
+            Self::Verification,
+            "verification failed: something was changed or is missing; the first wrong line is named",
         ),
         (Self::Matched, "an instance has one of the findings of --fail-on"),
     ];

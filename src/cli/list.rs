@@ -1,19 +1,21 @@
 //! `list`: instances or processes, as a table or as JSON.
 
+use std::sync::Arc;
+
 use anyhow::Context as _;
 
 use super::args::List;
 use super::exit::Exit;
 use super::machine::Machine;
-use super::output;
+use super::{output, saved};
 use crate::report::{self, Selection};
 
 /// Runs the command.
 pub(super) fn run(list: List, machine: &Machine) -> anyhow::Result<Exit> {
-    let world = if list.once {
-        machine.once()?
-    } else {
-        machine.settled(None)?.0
+    let world = match &list.from {
+        Some(path) => Arc::clone(saved::load(path)?.world()),
+        None if list.once => machine.once()?,
+        None => machine.settled(None)?.0,
     };
     let selection = Selection {
         all: list.all,

@@ -11,6 +11,7 @@ use super::config::Settings;
 use super::output;
 use crate::analysis::Known;
 use crate::catalog::Catalog;
+use crate::journal::Digest;
 use crate::model::identity::Pid;
 use crate::model::world::World;
 use crate::platform;
@@ -27,6 +28,7 @@ const BUDGET: Duration = Duration::from_millis(2_500);
 #[derive(Debug)]
 pub(super) struct Machine {
     catalog: Arc<Catalog>,
+    rules: String,
     redactor: Arc<Redactor>,
     show_secrets: bool,
     ascii: bool,
@@ -36,11 +38,15 @@ impl Machine {
     /// Returns the machine with the rules and clients of the configuration files added.
     pub(super) fn new(global: &Global, settings: &Settings) -> anyhow::Result<Self> {
         let mut catalog = Catalog::builtin()?;
+        let mut rules = vec![format!("built into mcpwake {}", env!("CARGO_PKG_VERSION"))];
         for addition in &settings.catalogs {
             catalog = catalog.extended(&addition.file, &addition.text)?;
+            let digest = Digest::of(addition.text.as_bytes());
+            rules.push(format!("{} sha256 {digest}", addition.file));
         }
         Ok(Self {
             catalog: Arc::new(catalog),
+            rules: rules.join(", "),
             redactor: Arc::new(Redactor::builtin()?),
             ascii: Surroundings::of_this_process().capabilities(settings.ascii).ascii,
             show_secrets: global.redact == Redact::Off && output::is_terminal(),
@@ -50,6 +56,11 @@ impl Machine {
     /// Returns the catalogue.
     pub(super) fn catalog(&self) -> &Arc<Catalog> {
         &self.catalog
+    }
+
+    /// Returns which rules judge, for snapshots.
+    pub(super) fn rules(&self) -> &str {
+        &self.rules
     }
 
     /// Returns what removes secrets, for JSON: there they are always removed.

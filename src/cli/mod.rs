@@ -2,16 +2,22 @@
 
 mod args;
 mod config;
+mod diff;
 pub mod exit;
 mod explain;
+mod incident;
+mod keeping;
 mod list;
 mod machine;
 pub mod man;
 mod output;
 #[cfg(test)]
 mod readme;
+mod saved;
 mod screen;
 mod show;
+mod snapshot;
+mod verify;
 
 use std::process::ExitCode;
 
@@ -50,7 +56,7 @@ fn usage(error: &clap::Error) -> Exit {
 }
 
 fn run(cli: Cli) -> anyhow::Result<Exit> {
-    // These two need no configuration: a wrong one must not stop them.
+    // These need no configuration: a wrong one must not stop them.
     match &cli.command {
         Some(Command::Completions { shell }) => {
             let mut text = Vec::new();
@@ -62,6 +68,7 @@ fn run(cli: Cli) -> anyhow::Result<Exit> {
             man::write(&mut text)?;
             return printed(&text);
         }
+        Some(Command::Verify(args)) => return verify::run(args),
         _ => {}
     }
     let settings = match config::load(&cli.global) {
@@ -95,7 +102,10 @@ fn dispatch(cli: Cli, settings: &Settings) -> anyhow::Result<Exit> {
         Some(Command::List(list)) => list::run(list, &machine),
         Some(Command::Show(show)) => show::run(&show, &machine),
         Some(Command::Explain(explain)) => explain::run(explain, &machine),
+        Some(Command::Snapshot(args)) => snapshot::run(&args, settings, &machine),
+        Some(Command::Diff(args)) => diff::run(&args, &machine),
+        Some(Command::Incident(args)) => incident::run(args, settings, &machine),
         // Answered before the configuration was read.
-        Some(Command::Completions { .. } | Command::Man) => Ok(Exit::Done),
+        Some(Command::Completions { .. } | Command::Man | Command::Verify(_)) => Ok(Exit::Done),
     }
 }

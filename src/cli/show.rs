@@ -1,11 +1,13 @@
 //! `show PID`: the evidence on one process.
 
+use std::sync::Arc;
+
 use anyhow::Context as _;
 
 use super::args::Show;
 use super::exit::Exit;
 use super::machine::Machine;
-use super::output;
+use super::{output, saved};
 use crate::analysis::{self, Explanation};
 use crate::model::identity::Pid;
 use crate::model::process::Process;
@@ -15,9 +17,21 @@ use crate::report::evidence::Identified;
 
 /// Runs the command.
 pub(super) fn run(show: &Show, machine: &Machine) -> anyhow::Result<Exit> {
-    let (world, known) = machine.settled(Some(show.pid))?;
+    let (world, known) = match &show.from {
+        Some(path) => {
+            let snapshot = saved::load(path)?;
+            (Arc::clone(snapshot.world()), saved::known(&snapshot, machine))
+        }
+        None => machine.settled(Some(show.pid))?,
+    };
     let Some(process) = find(&world, show.pid) else {
-        return Ok(no_such_process(show.pid));
+        return Ok(match &show.from {
+            Some(path) => {
+                output::say(&format!("no process {} in {}", show.pid, path.display()));
+                Exit::Failed
+            }
+            None => no_such_process(show.pid),
+        });
     };
     let Explanation {
         headline,

@@ -37,7 +37,7 @@ pub fn incident(export: &Export) -> String {
             &mut out,
             &format!(
                 "Incident {}, opened {} by {}{}",
-                code(&export.incident),
+                code(&Safe::from_text(&export.incident)),
                 moment(opened.at),
                 words(&opened.operator.to_string()),
                 if export.closed.is_some() { ", closed" } else { "" }
@@ -84,20 +84,20 @@ pub fn record(record: &Record, origin: &Origin<'_>) -> String {
 
 fn foot(out: &mut String, origin: &Origin<'_>) {
     let Some(head) = origin.head else { return };
-    let command = format!("mcpwake verify {} --expect-head {head}", quoted(origin.path));
+    let head_text = head.to_string();
+    let command = crate::text::shell::line(
+        &["mcpwake", "verify", origin.path, "--expect-head", &head_text],
+        usize::MAX,
+    );
     line(
         out,
         &format!(
             "journal {} sha256 {} · check with {}",
-            code(&format!("#{}", head.seq)),
-            code(&head.hash.to_string()),
+            code(&Safe::from_text(&format!("#{}", head.seq))),
+            code(&Safe::from_text(&head.hash.to_string())),
             code(&command)
         ),
     );
-}
-
-fn quoted(path: &str) -> String {
-    crate::text::shell::line(&[path], usize::MAX).into_string()
 }
 
 fn first_page(out: &mut String, page: &FirstPage) {
@@ -213,9 +213,8 @@ pub fn words(text: &str) -> String {
 const APART: &str = "<!-- -->";
 
 /// Returns text in a code span.
-pub fn code(text: &str) -> String {
-    let safe = Safe::from_text(text);
-    let text = safe.as_str();
+pub fn code(text: &Safe) -> String {
+    let text = text.as_str();
     let longest = text
         .split(|character| character != '`')
         .map(str::len)
@@ -228,7 +227,21 @@ pub fn code(text: &str) -> String {
     format!("{fence}{blank}{text}{blank}{fence}")
 }
 
-/// Returns text in a code span of a table, where `|` ends a cell even there.
-fn cell_code(text: &str) -> String {
-    code(text).replace('|', "\\|")
+/// Returns text in a code span of a table, where `|` ends a cell even there unless a backslash stands
+/// before it. With a backslash of the text's own before it readers differ in what they see.
+fn cell_code(text: &Safe) -> String {
+    if !text.as_str().contains("\\|") {
+        return code(text).replace('|', "\\|");
+    }
+    let mut out = "<code>".to_owned();
+    for character in text.as_str().chars() {
+        if character.is_ascii_punctuation() || character == ' ' {
+            // Writing to a string cannot fail.
+            let _ = write!(out, "&#{};", u32::from(character));
+        } else {
+            out.push(character);
+        }
+    }
+    out.push_str("</code>");
+    out
 }

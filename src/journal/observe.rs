@@ -6,7 +6,7 @@ use crate::model::instance::{Instance, Role};
 use crate::model::process::Process;
 use crate::model::sample::Sample;
 use crate::text::redact::Redactor;
-use crate::text::shell;
+use crate::text::{Safe, shell};
 
 use super::record::Piece::{self, Code, Words};
 
@@ -93,7 +93,12 @@ pub(super) fn session(sample: &Sample, instance: &Instance) -> Option<Vec<Piece>
     }
     let pieces: Vec<Piece> = found
         .into_iter()
-        .flat_map(|(name, value, role)| [Code(value), Words(format!("({name} of the {role}, exact)"))])
+        .flat_map(|(name, value, role)| {
+            [
+                Code(Safe::from_text(&value)),
+                Words(format!("({name} of the {role}, exact)")),
+            ]
+        })
         .collect();
     (!pieces.is_empty()).then_some(pieces)
 }
@@ -117,5 +122,5 @@ fn command(process: &Process, redactor: &Redactor) -> Piece {
             redactor.line(&process.comm.lossy())
         ));
     }
-    Code(shell::line(&redactor.argv(&raw), usize::MAX).into_string())
+    Code(shell::line(&redactor.argv(&raw), usize::MAX))
 }

@@ -13,6 +13,7 @@ use super::subject::{InstanceRef, LeadRef};
 use crate::model::instance::Instance;
 use crate::model::time::UnixMillis;
 use crate::model::world::World;
+use crate::text::Safe;
 use crate::text::redact::Redactor;
 
 /// A sample that shows the instance.
@@ -31,8 +32,8 @@ pub struct Evidence {
 pub enum Piece {
     /// Words.
     Words(String),
-    /// What is to be read letter by letter: a command line, an id, a digest.
-    Code(String),
+    /// What is to be read letter by letter: a command line, an id, a digest. Escaped already.
+    Code(Safe),
 }
 
 /// One field.
@@ -266,7 +267,7 @@ impl Maker<'_> {
         match &evidence.file {
             Some(file) => {
                 pieces.push(Piece::Words("sha256".to_owned()));
-                pieces.push(Piece::Code(file.sha256.to_string()));
+                pieces.push(code(&file.sha256.to_string()));
             }
             None => pieces.push(Piece::Words("not saved".to_owned())),
         }
@@ -311,7 +312,7 @@ impl Maker<'_> {
                 pieces.push(Piece::Words("·".to_owned()));
             }
             pieces.push(Piece::Words(line.lead.letter.clone()));
-            pieces.push(Piece::Code(line.lead.target.clone()));
+            pieces.push(code(&line.lead.target));
             let revoked = match &line.revoked {
                 Some(act) => format!("{} by {}{}", moment(act.at), who(act), how(act)),
                 None => "revocation not recorded".to_owned(),
@@ -333,7 +334,7 @@ impl Maker<'_> {
     fn jobs(&self) -> Option<Vec<Piece>> {
         let mut pieces = Vec::new();
         for (job, act) in &self.thread.jobs {
-            pieces.push(Piece::Code(job.clone()));
+            pieces.push(code(job));
             pieces.push(Piece::Words(format!(
                 "cancelled {} by {}",
                 moment(act.at),
@@ -369,6 +370,10 @@ impl Maker<'_> {
         }
         (!left.is_empty()).then(|| vec![Piece::Words(left.join("; "))])
     }
+}
+
+fn code(text: &str) -> Piece {
+    Piece::Code(Safe::from_text(text))
 }
 
 /// Returns `2026-12-01 01:08:02Z`.
@@ -420,7 +425,8 @@ pub fn plain(value: &[Piece]) -> String {
     let parts: Vec<&str> = value
         .iter()
         .map(|piece| match piece {
-            Piece::Words(text) | Piece::Code(text) => text.as_str(),
+            Piece::Words(text) => text.as_str(),
+            Piece::Code(text) => text.as_str(),
         })
         .collect();
     parts.join(" ")

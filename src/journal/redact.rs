@@ -165,6 +165,8 @@ impl Removal<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::journal::Digest;
+    use crate::journal::entry::{FieldSource, FileRef, OutcomeKind};
     use crate::journal::subject::parse_key;
     use crate::model::finding::LeadKind;
     use crate::model::identity::InstanceId;
@@ -173,9 +175,7 @@ mod tests {
     /// Made for this test; the shape is that of a GitHub token.
     const TOKEN: &str = "ghp_A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8";
 
-    #[test]
-    fn no_free_text_keeps_a_token() {
-        let redactor = Redactor::builtin().unwrap();
+    fn leaking() -> (InstanceRef, String, LeadRef, TargetRef) {
         let on = InstanceRef {
             id: InstanceId(parse_key("48271-8123411").unwrap()),
             name: format!("git --token={TOKEN}"),
@@ -192,13 +192,29 @@ mod tests {
             argv: vec!["server".to_owned(), "--token".to_owned(), TOKEN.to_owned()],
             instance: Some(on.clone()),
         };
+        (on, text, lead, target)
+    }
+
+    fn assert_redacted(entries: impl IntoIterator<Item = Entry>) {
+        let redactor = Redactor::builtin().unwrap();
+        for entry in entries {
+            assert!(format!("{entry:?}").contains(TOKEN));
+            let redacted = format!("{:?}", entry.redacted(&redactor));
+            assert!(!redacted.contains(TOKEN), "{redacted}");
+            assert!(redacted.contains("<redacted:"), "{redacted}");
+        }
+    }
+
+    #[test]
+    fn what_was_written_and_attached_keeps_no_token() {
+        let (on, text, lead, target) = leaking();
         let at = UnixMillis(0);
-        let file = crate::journal::entry::FileRef {
+        let file = FileRef {
             path: "attachments/1".to_owned(),
             bytes: 1,
-            sha256: crate::journal::Digest::ZERO,
+            sha256: Digest::ZERO,
         };
-        let entries = [
+        assert_redacted([
             Entry::Note {
                 on: Some(Subject::Other(text.clone())),
                 text: text.clone(),
@@ -207,20 +223,31 @@ mod tests {
                 file,
                 label: text.clone(),
                 on: Some(Subject::Instance(on.clone())),
-                lead: Some(lead.clone()),
+                lead: Some(lead),
                 from: AttachedFrom::Command {
-                    argv: target.argv.clone(),
+                    argv: target.argv,
                     started_at: at,
                     ended_at: at,
                     status: text.clone(),
                 },
             },
             Entry::Field {
-                on: on.clone(),
+                on,
                 field: FieldName::Server,
                 value: text.clone(),
-                source: crate::journal::entry::FieldSource::Entered,
+                source: FieldSource::Entered,
             },
+            Entry::Closed {
+                remaining: Some(text),
+            },
+        ]);
+    }
+
+    #[test]
+    fn what_was_done_keeps_no_token() {
+        let (on, text, lead, target) = leaking();
+        let at = UnixMillis(0);
+        assert_redacted([
             Entry::Revoked {
                 on: on.clone(),
                 lead: lead.clone(),
@@ -234,6 +261,13 @@ mod tests {
                 denied_at: at,
                 how: Some(text.clone()),
             },
+            Entry::ClientUnavailable {
+                on: on.clone(),
+                after: None,
+                before: None,
+                basis: text.clone(),
+                source: FieldSource::Entered,
+            },
             Entry::Override {
                 on: Some(on),
                 missing: vec![text.clone()],
@@ -246,19 +280,10 @@ mod tests {
             Entry::Outcome {
                 signal: "TERM".to_owned(),
                 target,
-                outcome: crate::journal::entry::OutcomeKind::Exited,
+                outcome: OutcomeKind::Exited,
                 after_ms: None,
-                detail: Some(text.clone()),
+                detail: Some(text),
             },
-            Entry::Closed {
-                remaining: Some(text),
-            },
-        ];
-        for entry in entries {
-            assert!(format!("{entry:?}").contains(TOKEN));
-            let redacted = format!("{:?}", entry.redacted(&redactor));
-            assert!(!redacted.contains(TOKEN), "{redacted}");
-            assert!(redacted.contains("<redacted:"), "{redacted}");
-        }
+        ]);
     }
 }

@@ -19,6 +19,8 @@ use crate::text::redact::Redactor;
 
 /// Name of the journal in its directory.
 pub(super) const JOURNAL: &str = "journal.jsonl";
+/// Name of the directory for snapshots, of an incident and beside all of them.
+pub(super) const SNAPSHOTS: &str = "snapshots";
 
 /// What is told once, when an incident is opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,6 +92,16 @@ impl Incident {
         Self { directory, parts }
     }
 
+    /// Returns an incident that may be anybody's, from anywhere: it is never written to.
+    pub fn for_reading(directory: PathBuf) -> Self {
+        let parts = Parts {
+            uid: 0,
+            access: Access::ReadOnly,
+            redactor: Arc::new(Redactor::off()),
+        };
+        Self { directory, parts }
+    }
+
     /// Returns the directory.
     pub fn path(&self) -> &Path {
         &self.directory
@@ -120,17 +132,29 @@ impl Incident {
         why: SnapshotReason,
         operator: &Operator,
     ) -> Result<(Kept, Receipt), StoreError> {
-        let directory = self.inner("snapshots")?;
+        let directory = self.inner(SNAPSHOTS)?;
         let kept = snapshot.save(&directory)?;
-        let world = snapshot.world();
-        let entry = Entry::Snapshot {
-            file: reference("snapshots", &kept),
-            taken_at: world.sample.taken_at,
-            processes: world.sample.processes.len() as u64,
-            instances: world.judged.instances.len() as u64,
-            why,
+        let receipt = self.append(entry(&kept, snapshot, why), operator, snapshot.saved_at())?;
+        Ok((kept, receipt))
+    }
+
+    /// Copies a snapshot in, byte for byte, that was saved before the incident was opened.
+    pub fn copy_in(
+        &self,
+        path: &Path,
+        operator: &Operator,
+        at: UnixMillis,
+    ) -> Result<(Kept, Receipt), StoreError> {
+        let directory = self.inner(SNAPSHOTS)?;
+        let snapshot = Snapshot::load(path)?;
+        let name = path.file_name().unwrap_or_default().to_owned();
+        let mut write = |out: &mut dyn std::io::Write| {
+            let mut file = File::open(path)?;
+            std::io::copy(&mut file, out).map(|_| ())
         };
-        let receipt = self.append(entry, operator, snapshot.saved_at())?;
+        let kept = files::write_whole(&directory, &mut write, &|_| name.clone())?;
+        let entry = entry(&kept, &snapshot, SnapshotReason::CopiedIn);
+        let receipt = self.append(entry, operator, at)?;
         Ok((kept, receipt))
     }
 
@@ -173,10 +197,16 @@ impl Incident {
         let mut pages = BufReader::with_capacity(1 << 16, file);
         verify(&mut pages, None, &mut |_, line| visit(line)).map_err(StoreError::io("read", &journal))
     }
+}
 
-    /// Reads the snapshot that an entry names.
-    pub fn snapshot(&self, file: &FileRef) -> Result<Snapshot, StoreError> {
-        Snapshot::load(&self.directory.join(&file.path))
+fn entry(kept: &Kept, snapshot: &Snapshot, why: SnapshotReason) -> Entry {
+    let world = snapshot.world();
+    Entry::Snapshot {
+        file: reference(SNAPSHOTS, kept),
+        taken_at: world.sample.taken_at,
+        processes: world.sample.processes.len() as u64,
+        instances: world.judged.instances.len() as u64,
+        why,
     }
 }
 

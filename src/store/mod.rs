@@ -9,6 +9,7 @@ pub mod incident;
 pub mod place;
 mod redact;
 pub mod snapshot;
+pub mod tell;
 
 pub use append::Receipt;
 pub use check::{Checked, FileFault, FileFaultKind, Outcome, check};
@@ -16,3 +17,4 @@ pub use error::StoreError;
 pub use incident::{Attachment, Incident, Opened, Opening, Summary};
 pub use place::{Access, Store};
 pub use snapshot::Snapshot;
+pub use tell::Telling;

@@ -1,15 +1,16 @@
 //! Where incidents are, and which one is meant.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::append;
 use super::error::StoreError;
 use super::files::{self, Kept};
-use super::incident::{Incident, JOURNAL, Opening, Parts, Summary};
+use super::incident::{Incident, JOURNAL, Opening, Parts, SNAPSHOTS, Summary};
 use super::snapshot::Snapshot;
 use crate::journal::{Entry, Operator};
 use crate::model::time::UnixMillis;
@@ -97,7 +98,7 @@ impl Store {
         let title = self.parts.redactor.line(&opening.title);
         let name = format!("{}-{}-{}", stamp(at), slug(&opening.host), slug(&title));
         let directory = fresh(&incidents, &name)?;
-        for inner in ["snapshots", "attachments"] {
+        for inner in [SNAPSHOTS, "attachments"] {
             let path = directory.join(inner);
             files::new_directory(&path).map_err(StoreError::io("create", &path))?;
         }
@@ -186,11 +187,43 @@ impl Store {
 
     /// Saves a snapshot that belongs to no incident yet.
     pub fn save_loose(&self, snapshot: &Snapshot) -> Result<Kept, StoreError> {
-        let directory = self.root.join("snapshots");
+        let directory = self.root.join(SNAPSHOTS);
         self.parts.demand_writable("save a snapshot in", &directory)?;
         files::private_directory(&self.root, self.parts.uid)?;
         files::private_directory(&directory, self.parts.uid)?;
         snapshot.save(&directory)
+    }
+}
+
+impl Store {
+    /// Returns the snapshots that were saved on this boot and that no incident has, oldest first. A file's
+    /// name holds its digest: the same name is the same file.
+    pub fn loose(&self, boot_id: &str) -> Result<Vec<PathBuf>, StoreError> {
+        let directory = self.root.join(SNAPSHOTS);
+        let entries = match fs::read_dir(&directory) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(StoreError::io("list", &directory)(error)),
+        };
+        let incidents = self.incidents()?;
+        let taken = |name: &OsStr| {
+            incidents
+                .iter()
+                .any(|incident| incident.path.join(SNAPSHOTS).join(name).exists())
+        };
+        let mut loose = Vec::new();
+        for entry in entries {
+            let entry = entry.map_err(StoreError::io("list", &directory))?;
+            let name = entry.file_name();
+            // An unfinished one is none, and one of a newer version is left where it is.
+            let named = name.as_bytes().ends_with(b".json") && !taken(&name);
+            let this_boot = |snapshot: Snapshot| snapshot.world().sample.host.boot_id == boot_id;
+            if named && Snapshot::load(&entry.path()).is_ok_and(this_boot) {
+                loose.push(entry.path());
+            }
+        }
+        loose.sort();
+        Ok(loose)
     }
 }
 

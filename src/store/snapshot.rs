@@ -12,6 +12,7 @@ use super::error::StoreError;
 use super::files::{self, Kept};
 use super::place::stamp;
 use super::redact::Removal;
+use crate::journal::Digest;
 use crate::journal::entry::rfc3339;
 use crate::model::known::ConfiguredServer;
 use crate::model::time::UnixMillis;
@@ -118,32 +119,66 @@ impl Snapshot {
         Self::read(&mut file, &path.display().to_string())
     }
 
+    /// Reads a file of an incident, which must have this digest.
+    pub(super) fn load_exactly(path: &Path, sha256: Digest) -> Result<Self, StoreError> {
+        let name = path.display().to_string();
+        let metadata = fs::symlink_metadata(path).map_err(StoreError::io("open", path))?;
+        if !metadata.is_file() {
+            return Err(StoreError::WrongKind {
+                path: path.to_path_buf(),
+                expected: "regular file",
+            });
+        }
+        let mut file = File::open(path).map_err(StoreError::io("open", path))?;
+        let bytes = whole(&mut file, &name)?;
+        if Digest::of(&bytes) != sha256 {
+            return Err(refuse(&name, "its bytes are not those that the journal names"));
+        }
+        Self::parse(&bytes, &name)
+    }
+
     /// Reads from a file or a pipe; `name` is for messages.
     pub fn read(source: &mut dyn Read, name: &str) -> Result<Self, StoreError> {
-        let refuse = |what: String| StoreError::NoSnapshot {
-            path: name.to_owned(),
-            what,
-        };
-        let mut bytes = Vec::new();
-        source
-            .take(LARGEST + 1)
-            .read_to_end(&mut bytes)
-            .map_err(|error| refuse(error.to_string()))?;
-        if bytes.len() as u64 > LARGEST {
-            return Err(refuse(format!(
-                "more than {LARGEST} bytes: no snapshot is that large"
-            )));
-        }
+        Self::parse(&whole(source, name)?, name)
+    }
+
+    fn parse(bytes: &[u8], name: &str) -> Result<Self, StoreError> {
         let head: Head =
-            serde_json::from_slice(&bytes).map_err(|error| refuse(format!("no snapshot: {error}")))?;
+            serde_json::from_slice(bytes).map_err(|error| refuse(name, format!("no snapshot: {error}")))?;
         if head.schema != SCHEMA {
-            return Err(refuse(format!(
-                "its schema is {}, this version reads {SCHEMA}; it was written by {}",
-                head.schema,
-                head.program.as_deref().unwrap_or("another program")
-            )));
+            return Err(refuse(
+                name,
+                format!(
+                    "its schema is {}, this version reads {SCHEMA}; it was written by {}",
+                    head.schema,
+                    head.program.as_deref().unwrap_or("another program")
+                ),
+            ));
         }
-        serde_json::from_slice(&bytes).map_err(|error| refuse(format!("a damaged {SCHEMA}: {error}")))
+        serde_json::from_slice(bytes).map_err(|error| refuse(name, format!("a damaged {SCHEMA}: {error}")))
+    }
+}
+
+/// Reads to the end, but not without end.
+fn whole(source: &mut dyn Read, name: &str) -> Result<Vec<u8>, StoreError> {
+    let mut bytes = Vec::new();
+    source
+        .take(LARGEST + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| refuse(name, error.to_string()))?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(refuse(
+            name,
+            format!("more than {LARGEST} bytes: no snapshot is that large"),
+        ));
+    }
+    Ok(bytes)
+}
+
+fn refuse(name: &str, what: impl Into<String>) -> StoreError {
+    StoreError::NoSnapshot {
+        path: name.to_owned(),
+        what: what.into(),
     }
 }
 

@@ -7,9 +7,9 @@ mod update;
 use std::sync::Arc;
 
 use super::effect::JobId;
-use crate::analysis::Diff;
 use crate::journal::Digest;
 use crate::model::world::World;
+use crate::table::Since;
 
 pub(super) use update::{done, stalled, take, toggle};
 
@@ -56,7 +56,7 @@ pub struct Frozen {
     /// The newest sample.
     pub(super) live: Arc<World>,
     /// What has changed from the held one to the newest.
-    pub(super) since: Diff,
+    pub(super) since: Since,
 }
 
 /// Where a held sample is kept.
@@ -131,7 +131,7 @@ impl Frozen {
     }
 
     /// Returns what has changed since.
-    pub fn since(&self) -> &Diff {
+    pub fn since(&self) -> &Since {
         &self.since
     }
 

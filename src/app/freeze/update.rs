@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::{Feed, Freezing, Frozen, Saved, SavedFile, Stage};
-use crate::analysis::Diff;
 use crate::app::App;
 use crate::app::effect::{Effect, JobId, Order};
 use crate::app::keep;
@@ -13,6 +12,7 @@ use crate::journal::Line;
 use crate::model::identity::ProcessKey;
 use crate::model::reading::Reading;
 use crate::model::world::World;
+use crate::table::Since;
 
 /// Freezes the live view, or thaws a held one.
 pub(in crate::app) fn toggle(app: &mut App) -> Vec<Effect> {
@@ -73,7 +73,7 @@ fn settle(app: &mut App, freezing: Freezing) {
     app.feed = match freezing.stage {
         Stage::Saving(_) => Feed::Freezing(freezing),
         Stage::Completing => Feed::Frozen(Frozen {
-            since: Diff::between(&freezing.shown, &freezing.live),
+            since: Since::between(&freezing.shown, &freezing.live),
             held: freezing.shown,
             saved: Saved::ReadOnly,
             live: freezing.live,
@@ -106,7 +106,7 @@ pub(in crate::app) fn take(app: &mut App, world: Arc<World>) -> Vec<Effect> {
             effects
         }
         Feed::Frozen(mut frozen) => {
-            frozen.since = Diff::between(&frozen.held, &world);
+            frozen.since = Since::between(&frozen.held, &world);
             frozen.live = world;
             app.feed = Feed::Frozen(frozen);
             Vec::new()
@@ -137,7 +137,7 @@ fn show(app: &mut App, world: &World) {
 /// Returns whether every server of the shown world is still in the next one: a server that ended
 /// in between would be lost from the frozen view.
 fn holds_at_least(shown: &World, next: &World) -> bool {
-    Diff::between(shown, next).gone.is_empty()
+    Since::between(shown, next).gone.is_empty()
 }
 
 /// Takes the desk's answer to the order to save.
@@ -160,7 +160,7 @@ pub(in crate::app) fn done(app: &mut App, job: JobId, result: Result<(SavedFile,
                 app.keep.saved.extend(instances.map(|instance| instance.id));
             }
             app.feed = Feed::Frozen(Frozen {
-                since: Diff::between(&freezing.shown, &freezing.live),
+                since: Since::between(&freezing.shown, &freezing.live),
                 held: freezing.shown,
                 saved,
                 live: freezing.live,

@@ -289,7 +289,7 @@ fn no_single_byte_can_be_changed() {
         let at = random.below(whole.len() - 1);
         let mut bytes = whole.clone();
         bytes[at] ^= u8::try_from(1 + random.below(255)).unwrap();
-        let line = 1 + whole[..at].iter().filter(|byte| **byte == b'\n').count() as u64;
+        let line = whole[..at].split(|byte| *byte == b'\n').count() as u64;
         let fault = check(&bytes, None).fault.unwrap();
         assert_eq!((fault.kind, fault.line), (FaultKind::Edited, line), "byte {at}");
     }

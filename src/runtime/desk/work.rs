@@ -19,9 +19,6 @@ use crate::text::redact::Redactor;
 
 use crate::runtime::collector::Knowledge;
 
-/// Version of the rules that a snapshot's judgement was made with: they come with the program.
-const RULES: &str = env!("CARGO_PKG_VERSION");
-
 const NOT_OPEN: &str = "no incident is open";
 
 /// What the desk works with.
@@ -29,11 +26,11 @@ pub(in crate::runtime) struct Work {
     access: Access,
     redactor: Arc<Redactor>,
     knowledge: Knowledge,
+    /// Which rules judge, for snapshots.
+    rules: String,
     state_home: Option<OsString>,
     home: Option<OsString>,
     open: Option<Open>,
-    /// Snapshots of this run that belong to no incident yet.
-    loose: Vec<Snapshot>,
 }
 
 /// The incident that is open.
@@ -47,15 +44,20 @@ struct Open {
 impl Work {
     /// Returns a desk that has done nothing yet; finds the state directory by this process's
     /// environment.
-    pub(in crate::runtime) fn new(access: Access, redactor: Arc<Redactor>, knowledge: Knowledge) -> Self {
+    pub(in crate::runtime) fn new(
+        access: Access,
+        redactor: Arc<Redactor>,
+        knowledge: Knowledge,
+        rules: String,
+    ) -> Self {
         Self {
             access,
             redactor,
             knowledge,
+            rules,
             state_home: std::env::var_os("XDG_STATE_HOME"),
             home: std::env::var_os("HOME"),
             open: None,
-            loose: Vec::new(),
         }
     }
 
@@ -87,7 +89,13 @@ impl Work {
 
     fn save(&mut self, world: &World) -> Result<(SavedFile, Vec<Line>), StoreError> {
         let configured = self.knowledge.known().configured;
-        let snapshot = Snapshot::new(world, &configured.servers, RULES, wall_clock(), &self.redactor);
+        let snapshot = Snapshot::new(
+            world,
+            &configured.servers,
+            &self.rules,
+            wall_clock(),
+            &self.redactor,
+        );
         let file = |kept: Kept| SavedFile {
             path: kept.path.display().to_string(),
             sha256: kept.sha256,
@@ -99,7 +107,6 @@ impl Work {
             return Ok((file(kept), open.new_lines()?));
         }
         let kept = self.store(&world.sample.observer)?.save_loose(&snapshot)?;
-        self.loose.push(snapshot);
         Ok((file(kept), Vec::new()))
     }
 
@@ -109,13 +116,14 @@ impl Work {
         let observer = &on.sample.observer;
         let operator = Operator::from(observer);
         let opening = Opening::on(&on.sample.host, title);
-        let incident = self.store(observer)?.create(&opening, &operator, wall_clock())?;
-        let mut problem = None;
-        for snapshot in std::mem::take(&mut self.loose) {
-            if let Err(error) = incident.save(&snapshot, SnapshotReason::CopiedIn, &operator) {
-                problem = Some(error.to_string());
-            }
-        }
+        let store = self.store(observer)?;
+        let incident = store.create(&opening, &operator, wall_clock())?;
+        let copied = store.loose(&on.sample.host.boot_id).and_then(|paths| {
+            paths
+                .iter()
+                .try_for_each(|path| incident.copy_in(path, &operator, wall_clock()).map(|_| ()))
+        });
+        let problem = copied.err().map(|error| error.to_string());
         let mut open = Open {
             incident,
             operator,

@@ -5,9 +5,12 @@ use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
 use mcpwake::journal::{Entry, Operator};
+use mcpwake::model::finding::{Adopter, AdopterKind, Finding, Lead, LeadKind, Lineage};
 use mcpwake::model::host::{Host, Observer, Os, Visibility};
-use mcpwake::model::identity::{Pid, ProcessKey, StartKey};
-use mcpwake::model::instance::Judged;
+use mcpwake::model::identity::{InstanceId, Pid, ProcessKey, StartKey};
+use mcpwake::model::instance::{
+    Confidence, Identification, Instance, Judged, OwnerKey, Role, RoleOf, Transport,
+};
 use mcpwake::model::process::{Environment, Process};
 use mcpwake::model::reading::Reading;
 use mcpwake::model::sample::Sample;
@@ -196,3 +199,84 @@ pub(crate) fn world(count: u32) -> World {
         complete: true,
     }
 }
+
+/// A severed instance of `server`, adopted by init, with two leads.
+pub(crate) fn instance(server: u32) -> Instance {
+    Instance {
+        id: InstanceId(key(server)),
+        name: "git".into(),
+        top: key(server),
+        server: Some(key(server)),
+        launchers: Vec::new(),
+        helpers: Vec::new(),
+        owner: OwnerKey::Adopter(key(1)),
+        client: None,
+        identified_by: Identification {
+            confidence: Confidence::Configured,
+            rule: "configured-exact".to_owned(),
+            because: "equals the entry `git`".to_owned(),
+            client: Some("Claude Code".to_owned()),
+            file: Some("/home/deploy/.claude.json".into()),
+            server_name: Some("git".into()),
+        },
+        transport: Transport::Stdio,
+        finding: Finding::Severed,
+        lineage: Lineage::Reparented,
+        adopter: Some(Adopter {
+            pid: pid(1),
+            kind: AdopterKind::Init,
+            name: "init".into(),
+            because: "its parent is pid 1".to_owned(),
+        }),
+        managed: None,
+        container: None,
+        via: None,
+        network: None,
+        stdio: None,
+        reach: Some(vec![
+            lead("a", LeadKind::Tcp, "10.2.0.4:443", server),
+            lead("b", LeadKind::Ssh, "/run/user/1000/ssh|control", server),
+        ]),
+        acts_now: Vec::new(),
+        twins: Vec::new(),
+        older_twin: false,
+        generation: 1,
+        facts: Vec::new(),
+    }
+}
+
+fn lead(letter: &str, kind: LeadKind, target: &str, server: u32) -> Lead {
+    Lead {
+        letter: letter.to_owned(),
+        kind,
+        target: target.into(),
+        state: Some("ESTAB".to_owned()),
+        pid: pid(server),
+        fd: Some(7),
+        meaning: "a connection".to_owned(),
+        advice: None,
+        last_sent_ms: Some(5),
+        last_received_ms: None,
+    }
+}
+
+/// A world with one severed server, 9, of this command line.
+pub(crate) fn severed(argv: &[&str]) -> World {
+    let mut world = world(3);
+    let mut server = process(9, argv);
+    if let Reading::Value(environment) = &mut server.environment {
+        let session = "CLAUDE_CODE_SESSION_ID".to_owned();
+        environment.identifiers = BTreeMap::from([(session, SESSION.into())]);
+    }
+    world.sample.processes.insert(pid(9), Arc::new(server));
+    world.judged.instances.push(instance(9));
+    let role = RoleOf {
+        instance: InstanceId(key(9)),
+        role: Role::Server,
+    };
+    world.judged.roles = BTreeMap::from([(key(9), vec![role])]);
+    world
+}
+
+/// A session id.
+pub(crate) const SESSION: &str = "5f0e1c2a-94b7-4d3e-8a61-0c9d7e5b3f12";

@@ -1,8 +1,11 @@
 //! The record on disk: journals, snapshots, attachments, and their offline check.
 
+mod commands;
 mod disk;
 mod incidents;
 mod kill;
 pub(crate) mod kit;
+mod record;
 mod secrets;
+mod snapshots;
 mod tamper;

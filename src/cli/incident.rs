@@ -1,0 +1,90 @@
+//! `incident`: incidents without the screen.
+
+use std::fmt::Write as _;
+
+use anyhow::Context as _;
+
+use super::args::keep::{Format, IncidentArgs, IncidentCommand};
+use super::config::Settings;
+use super::exit::Exit;
+use super::machine::Machine;
+use super::{keeping, output};
+use crate::journal::{Entry, Operator, markdown};
+use crate::platform;
+use crate::store::{Incident, Opening, Store, Summary};
+use crate::text::Safe;
+
+/// Runs the command.
+pub(super) fn run(args: IncidentArgs, settings: &Settings, machine: &Machine) -> anyhow::Result<Exit> {
+    let sample = keeping::glance()?;
+    let operator = Operator::from(&sample.observer);
+    let store = keeping::store(settings, machine, sample.observer.uid)?;
+    let find = |store: &Store| store.find(args.incident.as_deref(), &operator);
+    let text = match args.command {
+        IncidentCommand::New { title } => {
+            let opening = Opening::on(&sample.host, &title);
+            let loose = store.loose(&sample.host.boot_id)?;
+            let incident = store.create(&opening, &operator, platform::wall_clock())?;
+            for path in loose {
+                incident.copy_in(&path, &operator, platform::wall_clock())?;
+                output::say(&format!("copied in {}", path.display()));
+            }
+            directory(&incident)
+        }
+        IncidentCommand::List => {
+            let summaries = store.incidents()?;
+            if summaries.is_empty() {
+                output::say(&format!(
+                    "no incident in {}: `mcpwake incident new TITLE` opens one",
+                    store.root().display()
+                ));
+            }
+            summaries.iter().map(summary).collect()
+        }
+        IncidentCommand::Note { text } => {
+            let entry = Entry::Note { on: None, text };
+            let receipt = find(&store)?.append(entry, &operator, platform::wall_clock())?;
+            format!("{}\n", receipt.head())
+        }
+        IncidentCommand::Export { format } => export(&find(&store)?, format, machine)?,
+        IncidentCommand::Path => directory(&find(&store)?),
+    };
+    output::print(text.as_bytes())?;
+    Ok(Exit::Done)
+}
+
+/// Returns the path for a shell: exact, and quoted where it needs it on a terminal only.
+fn directory(incident: &Incident) -> String {
+    format!("{}\n", incident.path().display())
+}
+
+fn summary(summary: &Summary) -> String {
+    let path = Safe::from_bytes(summary.path.as_os_str().as_encoded_bytes());
+    match &summary.opened {
+        Ok(opened) => format!(
+            "{}  {}  {}  {} entries  {}  {}  {path}\n",
+            Safe::from_text(&opened.incident),
+            opened.at.rfc3339(),
+            if opened.closed { "closed" } else { "open" },
+            opened.entries,
+            Safe::from_text(&opened.operator.to_string()),
+            Safe::from_text(&opened.title),
+        ),
+        Err(why) => format!("{path}: {}\n", Safe::from_text(why)),
+    }
+}
+
+fn export(incident: &Incident, format: Format, machine: &Machine) -> anyhow::Result<String> {
+    let export = incident.tell()?.export(machine.redactor());
+    let mut text = match format {
+        Format::Markdown => markdown::incident(&export),
+        Format::Json => serde_json::to_string_pretty(&export).context("write JSON")?,
+    };
+    if !text.ends_with('\n') {
+        let _ = writeln!(text);
+    }
+    for problem in &export.problems {
+        output::say(problem);
+    }
+    Ok(text)
+}

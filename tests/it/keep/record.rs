@@ -1,0 +1,345 @@
+//! The record of an instance, from the first snapshot to the last outcome, as Markdown that is read back.
+
+use std::sync::Arc;
+
+use mcpwake::journal::entry::{FieldName, FieldSource, OutcomeKind, SinceRevoked, SnapshotReason};
+use mcpwake::journal::record::plain;
+use mcpwake::journal::story::Thread;
+use mcpwake::journal::{Entry, Evidence, InstanceRef, LeadRef, Record, TargetRef, markdown};
+use mcpwake::model::instance::Instance;
+use mcpwake::model::world::World;
+use mcpwake::store::Incident;
+use mcpwake::text::Safe;
+use proptest::prelude::*;
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+
+use super::kit::{self, State};
+
+const ARGV: [&str; 5] = ["python", "-m", "mcp_server_git", "--repository", "/srv/app"];
+
+fn the_instance(world: &World) -> &Instance {
+    &world.judged.instances[0]
+}
+
+fn leads(world: &World) -> Vec<LeadRef> {
+    the_instance(world)
+        .reach
+        .iter()
+        .flatten()
+        .map(LeadRef::of)
+        .collect()
+}
+
+fn target() -> TargetRef {
+    TargetRef {
+        key: kit::key(9),
+        pidfd_inode: Some(7009),
+        argv: ARGV.map(str::to_owned).into(),
+        instance: Some(InstanceRef::of(&kit::instance(9))),
+    }
+}
+
+fn append(incident: &Incident, entry: Entry, at: i64) {
+    incident.append(entry, &kit::operator(), kit::later(at)).unwrap();
+}
+
+fn revoked(lead: &LeadRef, at: i64) -> Entry {
+    Entry::Revoked {
+        on: target().instance.unwrap(),
+        lead: lead.clone(),
+        revoked_at: kit::later(at),
+        by: Some("ana at the gateway".to_owned()),
+        how: None,
+    }
+}
+
+fn denied(lead: &LeadRef, at: i64) -> Entry {
+    Entry::Denied {
+        on: target().instance.unwrap(),
+        lead: lead.clone(),
+        denied_at: kit::later(at),
+        how: Some("token introspection: inactive".to_owned()),
+    }
+}
+
+fn field(record: &Record, name: FieldName) -> String {
+    let field = record.fields.iter().find(|field| field.name == name).unwrap();
+    plain(&field.value)
+}
+
+fn next_step(incident: &Incident) -> String {
+    incident
+        .tell()
+        .unwrap()
+        .export(&kit::redactor())
+        .first_page
+        .next_step
+}
+
+/// Walks the procedure; after each step the first page names the next one.
+#[test]
+fn the_next_step_follows_the_procedure() {
+    let state = State::new();
+    let incident = state.incident();
+    let world = kit::severed(&ARGV);
+    let leads = leads(&world);
+    assert!(next_step(&incident).starts_with("save a snapshot"));
+    incident
+        .save(&kit::snapshot(&world), SnapshotReason::Freeze, &kit::operator())
+        .unwrap();
+    assert_eq!(next_step(&incident), "revoke a tcp 10.2.0.4:443 of git (9)");
+    append(&incident, revoked(&leads[0], 10), 11);
+    assert_eq!(
+        next_step(&incident),
+        "revoke b ssh /run/user/1000/ssh|control of git (9)"
+    );
+    append(&incident, revoked(&leads[1], 20), 21);
+    assert_eq!(
+        next_step(&incident),
+        "verify that a tcp 10.2.0.4:443 of git (9) is denied"
+    );
+    append(&incident, denied(&leads[0], 30), 31);
+    append(&incident, denied(&leads[1], 32), 33);
+    assert_eq!(
+        next_step(&incident),
+        "end git (9) with TERM, or note why it stays"
+    );
+    let announced = Entry::AboutToSignal {
+        signal: "TERM".to_owned(),
+        targets: vec![target()],
+        way: "pidfd".to_owned(),
+    };
+    append(&incident, announced, 40);
+    assert!(next_step(&incident).starts_with("look again at git (9): TERM to 9 announced"));
+    let sent = Entry::Sent {
+        signal: "TERM".to_owned(),
+        target: target(),
+        way: "pidfd".to_owned(),
+        refused: None,
+    };
+    append(&incident, sent, 41);
+    assert!(next_step(&incident).ends_with("outcome not recorded"));
+    let outcome = |outcome, after_ms| Entry::Outcome {
+        signal: "TERM".to_owned(),
+        target: target(),
+        outcome,
+        after_ms,
+        detail: None,
+    };
+    append(&incident, outcome(OutcomeKind::StillThere, None), 42);
+    assert!(next_step(&incident).ends_with("still there"));
+    append(&incident, outcome(OutcomeKind::Exited, Some(212)), 43);
+    assert_eq!(next_step(&incident), "close the incident");
+    let remaining = Some("look for the push on the remote".to_owned());
+    append(&incident, Entry::Closed { remaining }, 50);
+    assert_eq!(next_step(&incident), "look for the push on the remote");
+}
+
+#[test]
+fn the_fields_say_what_was_seen_entered_and_not_recorded() {
+    let state = State::new();
+    let incident = state.incident();
+    let world = kit::severed(&ARGV);
+    let (kept, _) = incident
+        .save(&kit::snapshot(&world), SnapshotReason::Freeze, &kit::operator())
+        .unwrap();
+    let leads = leads(&world);
+    let on = target().instance.unwrap();
+    append(&incident, revoked(&leads[0], 10), 11);
+    append(&incident, denied(&leads[0], 20), 21);
+    append(
+        &incident,
+        Entry::Field {
+            on: on.clone(),
+            field: FieldName::LastAttempt,
+            value: "2026-11-27 23:31:02Z git_push, outcome not recorded".to_owned(),
+            source: FieldSource::Entered,
+        },
+        30,
+    );
+    append(
+        &incident,
+        Entry::ClientUnavailable {
+            on: on.clone(),
+            after: Some(kit::later(-5_000)),
+            before: None,
+            basis: "last record".to_owned(),
+            source: FieldSource::Entered,
+        },
+        31,
+    );
+    let counts = SinceRevoked {
+        connections_opened: Some(2),
+        ..SinceRevoked::default()
+    };
+    append(&incident, Entry::SinceRevoked { on, counts }, 32);
+    let export = incident.tell().unwrap().export(&kit::redactor());
+    assert_eq!(export.problems, Vec::<String>::new());
+    let [record] = &export.records[..] else {
+        panic!("{:?}", export.records)
+    };
+    assert_eq!(
+        field(record, FieldName::ObservedAt),
+        format!(
+            "2026-12-01 01:08:02Z, snapshot sha256 {} (mcpwake {})",
+            kept.sha256,
+            env!("CARGO_PKG_VERSION")
+        )
+    );
+    assert_eq!(
+        field(record, FieldName::Server),
+        "9 (start key 900) python -m mcp_server_git --repository /srv/app"
+    );
+    assert_eq!(
+        field(record, FieldName::Parent),
+        "1 (init), earlier parent not observed · pgid 9"
+    );
+    assert_eq!(
+        field(record, FieldName::Session),
+        format!("{} (CLAUDE_CODE_SESSION_ID of the server, exact)", kit::SESSION)
+    );
+    assert_eq!(
+        field(record, FieldName::Authorization),
+        "revoked 1 of 2, denial verified 1 of 2"
+    );
+    assert_eq!(field(record, FieldName::LastSuccess), "");
+    assert_eq!(field(record, FieldName::FollowUp), "revoke b");
+    let client = field(record, FieldName::Client);
+    assert!(
+        client.starts_with("not observed; Claude Code by configuration · unavailable between"),
+        "{client}"
+    );
+    assert_eq!(record.since_revoked, Some(counts));
+    assert_eq!(record.times.authority_revoked_first, Some(kit::later(10)));
+    assert!(record.times.last_action_started.is_some() && record.times.client_unavailable.is_some());
+    assert_eq!(record.fields.len(), 13);
+}
+
+/// The tables of a text as GitHub would show them: rows of cells as plain text; and all code spans.
+fn read_back(text: &str) -> (Vec<Vec<Vec<String>>>, Vec<String>) {
+    let mut tables: Vec<Vec<Vec<String>>> = Vec::new();
+    let mut code = Vec::new();
+    let mut html_code: Option<String> = None;
+    for event in Parser::new_ext(text, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH) {
+        let cell = tables
+            .last_mut()
+            .and_then(|table| table.last_mut())
+            .and_then(|row| row.last_mut());
+        match event {
+            Event::Start(Tag::Table(_)) => tables.push(Vec::new()),
+            Event::Start(Tag::TableHead | Tag::TableRow) => tables.last_mut().unwrap().push(Vec::new()),
+            Event::Start(Tag::TableCell) => {
+                tables.last_mut().unwrap().last_mut().unwrap().push(String::new())
+            }
+            Event::Text(text) => {
+                if let Some(html) = &mut html_code {
+                    html.push_str(&text);
+                }
+                if let Some(cell) = cell {
+                    cell.push_str(&text);
+                }
+            }
+            Event::Code(text) => {
+                code.push(text.to_string());
+                if let Some(cell) = cell {
+                    cell.push_str(&text);
+                }
+            }
+            Event::Start(Tag::Link { .. } | Tag::Image { .. } | Tag::HtmlBlock) => {
+                panic!("markup in {text}")
+            }
+            Event::InlineHtml(html) if &*html == "<code>" => html_code = Some(String::new()),
+            Event::InlineHtml(html) if &*html == "</code>" => code.extend(html_code.take()),
+            // The comment that keeps a sign and a word apart.
+            Event::InlineHtml(html) => assert_eq!(&*html, "<!-- -->"),
+            Event::End(TagEnd::Table) => {}
+            _ => {}
+        }
+    }
+    (tables, code)
+}
+
+fn copy_of(argv: &[&str], title: &str) -> String {
+    let world = Arc::new(kit::severed(argv));
+    let thread = Thread::new(InstanceRef::of(the_instance(&world)));
+    let evidence = Evidence {
+        file: None,
+        program: "mcpwake".to_owned(),
+        world,
+    };
+    let origin = markdown::Origin {
+        title,
+        host: "devbox-7",
+        path: "/var/lib/mcpwake/incidents/x",
+        head: None,
+    };
+    let record = Record::new(&thread, Some(&evidence), &kit::redactor());
+    markdown::record(&record, &origin)
+}
+
+#[test]
+fn an_exported_incident_reads_back_as_one_table_a_record() {
+    let state = State::new();
+    let incident = state.incident();
+    incident
+        .save(
+            &kit::snapshot(&kit::severed(&ARGV)),
+            SnapshotReason::Freeze,
+            &kit::operator(),
+        )
+        .unwrap();
+    let receipt = incident
+        .append(
+            kit::note("| a | b |\n|---|---|\n| *x* | <script> @ana #12 www.example.org |"),
+            &kit::operator(),
+            kit::NOW,
+        )
+        .unwrap();
+    let text = markdown::incident(&incident.tell().unwrap().export(&kit::redactor()));
+    let (tables, code) = read_back(&text);
+    assert_eq!(tables.len(), 1, "{text}");
+    assert_eq!(tables[0].len(), 14, "{text}");
+    assert!(code.iter().any(|span| span == &receipt.head().hash.to_string()));
+    let command = format!(
+        "mcpwake verify {} --expect-head {}",
+        incident.path().display(),
+        receipt.head()
+    );
+    assert!(code.contains(&command), "{text}");
+    for title in ["Done", "Open leads", "Unresolved signals", "Next step"] {
+        assert!(text.contains(&format!("**{title}**")), "{text}");
+    }
+}
+
+#[test]
+fn a_token_is_in_no_copy() {
+    let token = "ghp_A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8";
+    let text = copy_of(&["node", "server.js", "--token", token], "x");
+    assert!(!text.contains(token), "{text}");
+}
+
+proptest! {
+    /// Whatever a command line and a title hold, the copy is one table of two columns, and the command is
+    /// there letter by letter.
+    #[test]
+    fn a_copy_is_one_table_and_exact(word in "([ -~\u{a0}-\u{24f}\n\t\\\\|`]|\\\\|\\||`){1,24}", title in "[ -~|`\n]{0,20}") {
+        let text = copy_of(&["server", &word], &title);
+        let (tables, code) = read_back(&text);
+        prop_assert_eq!(tables.len(), 1);
+        prop_assert!(tables[0].iter().all(|row| row.len() == 2), "{}", text);
+        prop_assert_eq!(tables[0].len(), 14);
+        let redacted = kit::redactor().argv(&["server", &word]);
+        let expected = mcpwake::text::shell::line(&redacted, usize::MAX);
+        prop_assert!(code.iter().any(|span| span == expected.as_str()), "{text}\n{expected:?}");
+    }
+
+    #[test]
+    fn words_are_words(text in "\\PC{0,40}") {
+        let cell = format!("| | |\n|---|---|\n| a | x{} |\n", markdown::words(&text));
+        let (tables, code) = read_back(&cell);
+        let shown = tables[0][1][1].clone();
+        let expected = format!("x{}", Safe::from_text(&text));
+        prop_assert_eq!(shown.trim_end(), expected.trim_end());
+        prop_assert!(code.is_empty());
+    }
+}
