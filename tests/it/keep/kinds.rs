@@ -19,18 +19,11 @@ fn golden() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/it/keep/golden")
 }
 
-/// One entry of each kind that is not made by the store itself.
-fn plain_entries() -> Vec<Entry> {
+/// What operators tell, one entry a kind.
+fn told() -> Vec<Entry> {
     let instance = kit::instance(9);
     let on = InstanceRef::of(&instance);
     let lead = LeadRef::of(&instance.reach.unwrap()[0]);
-    let target = TargetRef {
-        key: kit::key(9),
-        pidfd_inode: Some(7009),
-        argv: ARGV.map(str::to_owned).into(),
-        instance: Some(on.clone()),
-    };
-    let signal = || "TERM".to_owned();
     vec![
         Entry::Note {
             on: Some(Subject::Process {
@@ -84,6 +77,19 @@ fn plain_entries() -> Vec<Entry> {
             on: Some(on),
             missing: vec!["denial of b".to_owned()],
         },
+    ]
+}
+
+/// What the program does, one entry a kind.
+fn done() -> Vec<Entry> {
+    let target = TargetRef {
+        key: kit::key(9),
+        pidfd_inode: Some(7009),
+        argv: ARGV.map(str::to_owned).into(),
+        instance: Some(InstanceRef::of(&kit::instance(9))),
+    };
+    let signal = || "TERM".to_owned();
+    vec![
         Entry::AboutToSignal {
             signal: signal(),
             targets: vec![target.clone()],
@@ -116,6 +122,11 @@ fn plain_entries() -> Vec<Entry> {
             remaining: Some("look for the push".to_owned()),
         },
     ]
+}
+
+/// One entry of each kind that is not made by the store itself.
+fn plain_entries() -> Vec<Entry> {
+    [told(), done()].concat()
 }
 
 /// Writes an entry of each kind; returns the head.
