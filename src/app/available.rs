@@ -50,3 +50,16 @@ pub(super) fn searched(app: &App) -> Availability {
 pub(super) fn pane_shown(app: &App) -> Availability {
     when(app.panes.shown().is_some(), "no pane is shown")
 }
+
+/// There is a sample, and files may be written.
+pub(super) fn writes(app: &App) -> Availability {
+    if app.options.read_only {
+        return Availability::No("read-only: nothing is written");
+    }
+    world(app)
+}
+
+/// Rows are marked.
+pub(super) fn marked(app: &App) -> Availability {
+    when(!app.marks.is_empty(), "no row is marked")
+}

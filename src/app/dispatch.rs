@@ -3,7 +3,10 @@
 use super::App;
 use super::command::{self, Availability, Command, CommandSpec};
 use super::effect::Effect;
+use super::freeze;
+use super::keep;
 use super::key::Key;
+use super::marks;
 use super::nav::{Change, Jump, Step};
 use super::panes::{Focus, Pane};
 use super::popup::{Content, Palette, Popup};
@@ -75,9 +78,14 @@ fn run(app: &mut App, command: Command) -> Vec<Effect> {
         Command::Palette => app.popup = Some(Popup::new(Content::Palette(Palette::default()))),
         Command::Explain => explain(app),
         Command::Back => back(app),
+        Command::Freeze => return freeze::toggle(app),
+        Command::Incident => keep::open(app),
+        Command::Note => keep::note(app),
+        Command::Mark => marks::toggle(app),
+        Command::UnmarkAll => marks::clear(app),
         Command::Redraw => return vec![Effect::Redraw],
         Command::Suspend => return vec![Effect::Suspend],
-        Command::Quit => return vec![Effect::Quit],
+        Command::Quit => return keep::quit(app),
     }
     Vec::new()
 }

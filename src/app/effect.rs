@@ -1,12 +1,19 @@
 //! What goes out: orders that the runtime carries out.
 
+use std::sync::Arc;
+
+use super::freeze::SavedFile;
+use crate::journal::{Entry, Line};
 use crate::model::identity::ProcessKey;
+use crate::model::world::World;
 
 /// An order to the runtime.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// What the collector should look at from now on.
     Demand(Demand),
+    /// What the desk should do; it answers with `Event::Done` and the same number.
+    Desk(JobId, Order),
     /// Draw every cell anew: something else has written to the terminal.
     Redraw,
     /// Leave the screen and stop, until the shell resumes the program.
@@ -20,4 +27,49 @@ pub enum Effect {
 pub struct Demand {
     /// The process of the selected row: it gets a closer look whatever it is.
     pub selected: Option<ProcessKey>,
+}
+
+/// Number of an order to the desk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct JobId(pub u64);
+
+/// An order to the desk, which writes to the disk beside the screen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Save a snapshot of this world.
+    Save(Arc<World>),
+    /// Open an incident on the machine of this world; snapshots of this run are copied in.
+    Open {
+        /// Title, usually a ticket number.
+        title: String,
+        /// The world that names machine and operator.
+        on: Arc<World>,
+    },
+    /// Append an entry to the journal of the open incident.
+    Append(Box<Entry>),
+}
+
+/// The desk's answer.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// The snapshot is on the disk, with the lines of the journal that are new; or why it is not,
+    /// and what to do.
+    Saved(Result<(SavedFile, Vec<Line>), String>),
+    /// The incident is open; or why it is not.
+    Opened(Result<Opened, String>),
+    /// The entry is on the disk, with the lines of the journal that are new; or why it is not.
+    Written(Result<Vec<Line>, String>),
+}
+
+/// An incident that was opened.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Opened {
+    /// Title, as it was journalled.
+    pub title: String,
+    /// Its directory.
+    pub path: String,
+    /// Its journal.
+    pub lines: Vec<Line>,
+    /// What was saved before and could not be copied in, and why.
+    pub problem: Option<String>,
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::effect::{JobId, Outcome};
 use super::key::Key;
 use crate::model::time::UnixMillis;
 use crate::model::world::World;
@@ -24,6 +25,8 @@ pub enum Event {
     World(Arc<World>),
     /// The collector could not take a sample: why, and what to do. Kept until the next world.
     Problem(String),
+    /// The desk has carried out an order, or could not.
+    Done(JobId, Outcome),
     /// The collector's pace has changed.
     Pace {
         /// Milliseconds between two samples.

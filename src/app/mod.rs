@@ -6,8 +6,11 @@ mod dispatch;
 pub mod effect;
 pub mod event;
 pub mod filter;
+pub mod freeze;
+pub mod keep;
 pub mod key;
 pub mod layout;
+mod marks;
 pub mod nav;
 pub mod options;
 pub mod panes;
@@ -19,20 +22,23 @@ pub(crate) mod testkit;
 mod tests;
 mod typing;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::model::identity::ProcessKey;
 use crate::model::time::UnixMillis;
 use crate::model::world::World;
 use crate::table::tree::Scope;
-use crate::table::{Breadth, Index, Query, Shown, Sort, cells};
+use crate::table::{Breadth, Index, Node, Query, RowId, Shown, Sort, cells};
 
-pub use effect::{Demand, Effect};
+pub use effect::{Demand, Effect, JobId, Opened, Order, Outcome};
 pub use event::Event;
+pub use freeze::Feed;
 pub use key::Key;
 pub use options::{Colour, Explainer, Options};
 
 use filter::{Filter, Search};
+use keep::Keep;
 use layout::Layout;
 use nav::{Change, Nav};
 use panes::Panes;
@@ -44,6 +50,11 @@ use prompt::Prompt;
 pub struct App {
     options: Options,
     feed: Feed,
+    /// Look-ups of the world that is shown.
+    index: Index,
+    delivery: Delivery,
+    /// Number of the last order to the desk.
+    jobs: u64,
     now: UnixMillis,
     size: (u16, u16),
     nav: Nav,
@@ -51,16 +62,17 @@ pub struct App {
     search: Search,
     prompt: Option<Prompt>,
     panes: Panes,
+    keep: Keep,
+    /// Rows that were marked by hand.
+    marks: BTreeSet<RowId>,
     popup: Option<Popup>,
     status: Option<String>,
     demanded: Option<ProcessKey>,
 }
 
-/// What the collector has delivered.
+/// How the collector delivers.
 #[derive(Debug)]
-struct Feed {
-    world: Option<Arc<World>>,
-    index: Index,
+struct Delivery {
     /// When the first sample of this run was taken: nothing is known of the time before.
     since: Option<UnixMillis>,
     /// Why there is no newer sample.
@@ -80,9 +92,8 @@ pub struct Pace {
 impl App {
     /// Returns the state before the first sample.
     pub fn new(options: Options) -> Self {
-        let feed = Feed {
-            world: None,
-            index: Index::empty(Arc::clone(&options.redactor)),
+        let index = Index::empty(Arc::clone(&options.redactor));
+        let delivery = Delivery {
             since: None,
             problem: None,
             pace: Pace {
@@ -92,7 +103,10 @@ impl App {
         };
         Self {
             options,
-            feed,
+            feed: Feed::Waiting,
+            index,
+            delivery,
+            jobs: 0,
             now: UnixMillis(0),
             size: (80, 24),
             nav: Nav::default(),
@@ -100,6 +114,8 @@ impl App {
             search: Search::default(),
             prompt: None,
             panes: Panes::default(),
+            keep: Keep::default(),
+            marks: BTreeSet::new(),
             popup: None,
             status: None,
             demanded: None,
@@ -113,30 +129,35 @@ impl App {
 
     /// Returns the world that is shown.
     pub fn world(&self) -> Option<&World> {
-        self.feed.world.as_deref()
+        self.feed.shown().map(Arc::as_ref)
+    }
+
+    /// Returns where the shown world comes from.
+    pub fn feed(&self) -> &Feed {
+        &self.feed
     }
 
     /// Returns the world that is shown with its index.
     pub fn shown(&self) -> Option<Shown<'_>> {
         Some(Shown {
-            world: self.feed.world.as_deref()?,
-            index: &self.feed.index,
+            world: self.feed.shown()?,
+            index: &self.index,
         })
     }
 
     /// Returns when the first sample of this run was taken.
     pub fn since(&self) -> Option<UnixMillis> {
-        self.feed.since
+        self.delivery.since
     }
 
     /// Returns why there is no newer sample.
     pub fn problem(&self) -> Option<&str> {
-        self.feed.problem.as_deref()
+        self.delivery.problem.as_deref()
     }
 
     /// Returns the collector's pace.
     pub fn pace(&self) -> &Pace {
-        &self.feed.pace
+        &self.delivery.pace
     }
 
     /// Returns the wall clock.
@@ -174,6 +195,25 @@ impl App {
         &self.panes
     }
 
+    /// Returns what is kept: the incident, and what is not on the disk.
+    pub fn keep(&self) -> &Keep {
+        &self.keep
+    }
+
+    /// Returns the marked rows.
+    pub fn marks(&self) -> &BTreeSet<RowId> {
+        &self.marks
+    }
+
+    /// Returns the nodes of the marked rows, in the order of the tree.
+    pub fn marked_nodes(&self) -> Vec<&Node> {
+        let tree = self.nav.tree();
+        (0..tree.len())
+            .filter_map(|at| tree.node(at))
+            .filter(|node| self.marks.contains(&node.id))
+            .collect()
+    }
+
     /// Returns the popup that is open.
     pub fn popup(&self) -> Option<&Popup> {
         self.popup.as_ref()
@@ -199,7 +239,8 @@ impl App {
             || plan.scope != Scope::default()
             || plan.breadth != Breadth::default()
             || self.nav.follows()
-            || self.feed.problem.is_some()
+            || self.delivery.problem.is_some()
+            || self.feed.not_saved().is_some()
     }
 
     /// Returns how the lines of the screen are shared out.
@@ -221,8 +262,8 @@ impl App {
     /// Lends the tree for changing, with what it is built from.
     fn parts(&mut self) -> Option<(&mut Nav, Shown<'_>, &Query, &Search)> {
         let shown = Shown {
-            world: self.feed.world.as_deref()?,
-            index: &self.feed.index,
+            world: self.feed.shown()?,
+            index: &self.index,
         };
         Some((&mut self.nav, shown, self.filter.query(), &self.search))
     }
@@ -252,19 +293,23 @@ impl App {
         self.settle(change);
     }
 
-    fn take(&mut self, world: Arc<World>) {
-        self.feed.since.get_or_insert(world.sample.taken_at);
-        self.feed.index.renew(&world);
+    fn take(&mut self, world: Arc<World>) -> Vec<Effect> {
+        self.delivery.since.get_or_insert(world.sample.taken_at);
+        self.delivery.problem = None;
         self.now = self.now.max(world.sample.taken_at);
-        self.feed.world = Some(world);
-        self.feed.problem = None;
-        self.rebuild(Change::World);
+        freeze::take(self, world)
+    }
+
+    /// Returns a number for the next order to the desk.
+    fn next_job(&mut self) -> JobId {
+        self.jobs += 1;
+        JobId(self.jobs)
     }
 
     fn key(&mut self, key: Key) -> Vec<Effect> {
         self.status = None;
         match key {
-            Key::Ctrl('c') => return vec![Effect::Quit],
+            Key::Ctrl('c') => return keep::interrupt(self),
             Key::Ctrl('l') => return vec![Effect::Redraw],
             Key::Ctrl('z') => return vec![Effect::Suspend],
             _ => {}
@@ -289,6 +334,15 @@ impl App {
     }
 }
 
+/// Hands the desk's answer to the subject that gave the order.
+fn done(app: &mut App, job: JobId, outcome: Outcome) {
+    match outcome {
+        Outcome::Saved(result) => freeze::done(app, job, result),
+        Outcome::Opened(result) => keep::opened(app, job, result),
+        Outcome::Written(result) => keep::written(app, job, result),
+    }
+}
+
 /// Changes the state by one event; answers with what the runtime has to do.
 pub fn update(app: &mut App, event: Event) -> Vec<Effect> {
     let mut effects = match event {
@@ -301,16 +355,17 @@ pub fn update(app: &mut App, event: Event) -> Vec<Effect> {
             app.size = (width, height);
             Vec::new()
         }
-        Event::World(world) => {
-            app.take(world);
-            Vec::new()
-        }
+        Event::World(world) => app.take(world),
         Event::Problem(why) => {
-            app.feed.problem = Some(why);
+            app.delivery.problem = Some(why);
+            freeze::stalled(app)
+        }
+        Event::Done(job, outcome) => {
+            done(app, job, outcome);
             Vec::new()
         }
         Event::Pace { refresh_ms, because } => {
-            app.feed.pace = Pace { refresh_ms, because };
+            app.delivery.pace = Pace { refresh_ms, because };
             Vec::new()
         }
         Event::Tick(now) => {

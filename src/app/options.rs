@@ -56,6 +56,8 @@ pub struct Options {
     pub refresh_ms: u64,
     /// Takes secrets out of command lines before they are shown.
     pub redactor: Arc<Redactor>,
+    /// Takes secrets out of whatever leaves the screen: files and copies, whatever is shown.
+    pub keep_redactor: Arc<Redactor>,
     /// Explains rows.
     pub explainer: Explainer,
 }

@@ -43,6 +43,13 @@ pub enum Content {
     Counts,
     /// What could not be read.
     Problems,
+    /// The incident that is open: its directory, head and entries.
+    Incident,
+    /// Whether to end the program all the same.
+    Quit {
+        /// What would be lost, or is left open.
+        reasons: Vec<String>,
+    },
 }
 
 /// The palette.
@@ -131,6 +138,10 @@ pub(super) fn key(app: &mut App, mut popup: Popup, key: Key) -> Vec<Effect> {
         }
         return ended.unwrap_or_default();
     }
+    if matches!(popup.content, Content::Quit { .. }) {
+        let sure = key == Key::Char('y');
+        return sure.then_some(Effect::Quit).into_iter().collect();
+    }
     let page = i64::from(app.size.1.saturating_sub(6).max(1));
     let lines = match key {
         Key::Up | Key::Char('k') => -1,
@@ -159,6 +170,7 @@ fn opens(command: command::Command, content: &Content) -> bool {
             | (Command::Explain, Content::Explain { .. })
             | (Command::Counts, Content::Counts)
             | (Command::Problems, Content::Problems)
+            | (Command::Incident, Content::Incident)
     )
 }
 

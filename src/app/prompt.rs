@@ -2,11 +2,14 @@
 
 use tui_input::{Input, InputRequest};
 
+use super::keep::{self, Then};
 use super::key::Key;
+use crate::journal::Subject;
 use crate::table::RowId;
+use crate::text::Safe;
 
 /// Longest text that a prompt takes, in characters.
-const LONGEST: usize = 500;
+const LONGEST: usize = 4000;
 
 /// What is being typed.
 #[derive(Debug)]
@@ -30,15 +33,43 @@ pub(super) enum Purpose {
         /// Row that it started from.
         origin: Option<RowId>,
     },
+    /// The title of a new incident.
+    Title {
+        /// What follows once it is open.
+        then: Then,
+    },
+    /// A note.
+    Note {
+        /// The rows that it is about.
+        on: Vec<Subject>,
+        /// Whether it is about the incident as a whole instead.
+        whole: bool,
+    },
 }
 
 impl Prompt {
     /// Returns what stands before the line.
-    pub fn label(&self) -> &'static str {
-        match self.purpose {
-            Purpose::Filter { .. } => "filter: ",
-            Purpose::Search { .. } => "search: ",
+    pub fn label(&self) -> Safe {
+        match &self.purpose {
+            Purpose::Filter { .. } => Safe::literal("filter: "),
+            Purpose::Search { .. } => Safe::literal("search: "),
+            Purpose::Title { .. } => Safe::literal("title of the incident: "),
+            Purpose::Note { whole: true, .. } => Safe::literal("note on the incident: "),
+            Purpose::Note { on, .. } => match &on[..] {
+                [one] => Safe::from_text(&format!("note on {}: ", keep::called(one))),
+                many => Safe::from_text(&format!("note on {} marked rows: ", many.len())),
+            },
         }
+    }
+
+    /// Returns whether it changes what the tree shows while it is typed.
+    pub fn is_of_the_tree(&self) -> bool {
+        matches!(self.purpose, Purpose::Filter { .. } | Purpose::Search { .. })
+    }
+
+    /// Returns whether it is a note.
+    pub fn is_note(&self) -> bool {
+        matches!(self.purpose, Purpose::Note { .. })
     }
 
     /// Returns the line.

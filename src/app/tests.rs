@@ -620,21 +620,17 @@ fn command_lines_are_made_for_the_rows_in_sight_and_kept() {
             .unwrap();
     };
     draw(&app);
-    let made = app.feed.index.lines_made();
+    let made = app.index.lines_made();
     assert!(
         (10..60).contains(&made),
         "{made} command lines for a screen of 40 lines"
     );
     update(&mut app, Event::World(big()));
     assert_eq!(
-        app.feed.index.lines_made(),
+        app.index.lines_made(),
         made,
         "the next sample takes over what did not change"
     );
     press(&mut app, "/ server.js");
-    assert_eq!(
-        app.feed.index.lines_made(),
-        5_002,
-        "a filter looks at all of them"
-    );
+    assert_eq!(app.index.lines_made(), 5_002, "a filter looks at all of them");
 }

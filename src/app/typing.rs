@@ -2,6 +2,7 @@
 
 use super::App;
 use super::effect::Effect;
+use super::keep;
 use super::key::Key;
 use super::nav::{Change, Jump, Step};
 use super::prompt::{self, Prompt, Purpose};
@@ -9,8 +10,13 @@ use super::prompt::{self, Prompt, Purpose};
 /// Gives a key to the prompt.
 pub(super) fn key(app: &mut App, mut prompt: Prompt, key: Key) -> Vec<Effect> {
     match key {
-        Key::Enter => accept(app, &prompt),
+        Key::Enter => return accept(app, prompt),
         Key::Esc => cancel(app, &prompt),
+        Key::Tab if prompt.is_note() => {
+            keep::toggle_about(&mut prompt.purpose);
+            app.prompt = Some(prompt);
+        }
+        Key::Up | Key::Down if !prompt.is_of_the_tree() => app.prompt = Some(prompt),
         Key::Up | Key::Down => {
             app.nav.step(Step::By(if key == Key::Up { -1 } else { 1 }));
             app.remember();
@@ -46,6 +52,7 @@ fn changed(app: &mut App, prompt: &Prompt) {
             }
             search(app);
         }
+        Purpose::Title { .. } | Purpose::Note { .. } => {}
     }
 }
 
@@ -65,12 +72,16 @@ fn search(app: &mut App) {
     app.settle(Change::View);
 }
 
-fn accept(app: &mut App, prompt: &Prompt) {
-    if matches!(prompt.purpose, Purpose::Filter { .. })
-        && !prompt.text().is_empty()
-        && app.nav.rows().is_empty()
-    {
-        app.say("the filter matches no row; Esc clears it".to_owned());
+fn accept(app: &mut App, prompt: Prompt) -> Vec<Effect> {
+    let text = prompt.text().to_owned();
+    match prompt.purpose {
+        Purpose::Filter { .. } if !text.is_empty() && app.nav.rows().is_empty() => {
+            app.say("the filter matches no row; Esc clears it".to_owned());
+            Vec::new()
+        }
+        Purpose::Filter { .. } | Purpose::Search { .. } => Vec::new(),
+        Purpose::Title { then } => keep::titled(app, &text, then),
+        Purpose::Note { on, whole } => keep::take_note(app, &text, on, whole),
     }
 }
 
@@ -83,6 +94,8 @@ fn cancel(app: &mut App, prompt: &Prompt) {
                 app.nav.return_to(origin);
             }
         }
+        Purpose::Title { .. } => return app.say("no incident opened".to_owned()),
+        Purpose::Note { .. } => return app.say("no note written".to_owned()),
     }
     app.settle(Change::View);
 }

@@ -24,6 +24,7 @@ pub(super) fn run(settings: &Settings, machine: &Machine) -> anyhow::Result<Exit
         colour: Colour::Many,
         refresh_ms: settings.refresh_ms,
         redactor: machine.screen_redactor(),
+        keep_redactor: Arc::clone(machine.redactor()),
         explainer: Explainer::new(move |world, process| {
             analysis::explain(world, &knowledge.known(), process)
         }),

@@ -4,6 +4,7 @@
 
 pub mod caps;
 pub mod collector;
+mod desk;
 mod fault;
 mod feed;
 mod input;
@@ -13,6 +14,7 @@ mod terminal;
 mod window;
 
 use std::io::{self, IsTerminal as _};
+use std::sync::Arc;
 use std::time::Duration;
 
 use thiserror::Error;
@@ -21,9 +23,11 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::app::{Event, Options};
 use crate::platform::wall_clock;
+use crate::store::Access;
 
 use self::caps::{Capabilities, Surroundings};
 use self::collector::Collector;
+use self::desk::{Desk, Work};
 use self::feed::Feed;
 use self::input::Decoder;
 use self::signals::{Heard, Signals};
@@ -129,13 +133,21 @@ async fn show(
     sources
         .tick
         .set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
+    let access = if screen.read_only {
+        Access::ReadOnly
+    } else {
+        Access::ReadWrite
+    };
+    let work = Work::new(access, Arc::clone(&screen.keep_redactor), collector.knowledge());
     let feed = Feed::start(collector, asked)?;
-    let mut window = Window::new(screen, Screen::enter(capabilities)?, feed, asked);
+    let desk = Desk::start(work)?;
+    let mut window = Window::new(screen, Screen::enter(capabilities)?, feed, desk, asked);
     window.resized()?;
     loop {
         let happened = sources.next(&mut window).await?;
         fault::point("screen");
         if window.react(happened)? == Flow::End {
+            window.close();
             return Ok(());
         }
     }
@@ -162,6 +174,10 @@ impl Sources<'_> {
                 // EIO: the terminal was closed.
                 Some(Err(_)) => Happened::Gone,
                 None => return Err(self.fault("the printer has ended")),
+            },
+            done = window.desk.answers.recv() => match done {
+                Some((job, outcome)) => Happened::Events(vec![Event::Done(job, outcome)]),
+                None => return Err(self.fault("the desk has ended")),
             },
             changed = window.feed.updates.changed() => match changed {
                 Ok(()) => Happened::Update,

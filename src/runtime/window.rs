@@ -8,6 +8,7 @@ use crate::platform::own::{self, Stop};
 use crate::view::Scroll;
 
 use super::Happened;
+use super::desk::Desk;
 use super::feed::{Feed, Update};
 use super::signals::Heard;
 use super::terminal::{self, Screen};
@@ -50,6 +51,7 @@ pub(super) struct Window {
     scroll: Scroll,
     pub(super) screen: Screen,
     pub(super) feed: Feed,
+    pub(super) desk: Desk,
     terminal: Terminal,
     ground: Ground,
     /// Whether the state is newer than the last frame.
@@ -60,18 +62,26 @@ pub(super) struct Window {
 }
 
 impl Window {
-    pub(super) fn new(options: Options, screen: Screen, feed: Feed, asked: Duration) -> Self {
+    pub(super) fn new(options: Options, screen: Screen, feed: Feed, desk: Desk, asked: Duration) -> Self {
         Self {
             app: App::new(options),
             scroll: Scroll::default(),
             screen,
             feed,
+            desk,
             terminal: Terminal::Idle,
             ground: Ground::Fore,
             stale: true,
             asked,
             slow: None,
         }
+    }
+
+    /// Gives the terminal back, and waits for the desk: what was ordered is done.
+    pub(super) fn close(self) {
+        let Self { screen, desk, .. } = self;
+        drop(screen);
+        desk.finish();
     }
 
     /// Does what has happened asks for, and draws where the terminal is ready for a frame.
@@ -131,6 +141,7 @@ impl Window {
             for effect in update(&mut self.app, event) {
                 match effect {
                     Effect::Demand(demand) => self.feed.demand(demand),
+                    Effect::Desk(job, order) => self.desk.order(job, order),
                     Effect::Redraw => self.screen.forget()?,
                     Effect::Suspend => self.suspend()?,
                     Effect::Quit => return Ok(Flow::End),

@@ -4,9 +4,10 @@
 use super::paint::{Drawn, lit, say};
 use super::theme::{Theme, Tone};
 use crate::app::App;
-use crate::app::command::{self, Availability};
+use crate::app::command::{self, Availability, Command};
 use crate::app::panes::Focus;
 use crate::app::popup::Content;
+use crate::app::prompt::Prompt;
 use crate::model::finding::Finding;
 use crate::model::instance::Instance;
 use crate::text::Safe;
@@ -15,7 +16,8 @@ use crate::text::width::{columns, truncate};
 /// The step line: a prompt, else a message, else the next step.
 pub(super) fn step(app: &App, width: usize, theme: Theme) -> (Drawn, Option<usize>) {
     if let Some(prompt) = app.prompt() {
-        return typed(prompt.label(), prompt.text(), prompt.cursor(), width, theme);
+        let label = theme.text(&prompt.label()).into_owned();
+        return typed(&label, prompt.text(), prompt.cursor(), width, theme);
     }
     let (text, tone) = match app.status() {
         Some(status) => (say(status, Tone::Strong), Tone::Strong),
@@ -32,7 +34,7 @@ pub(super) fn step(app: &App, width: usize, theme: Theme) -> (Drawn, Option<usiz
 
 /// Lays out a line that is being typed, with the column of its cursor: its end stays in sight.
 pub(super) fn typed(
-    label: &'static str,
+    label: &str,
     text: &str,
     cursor: usize,
     width: usize,
@@ -107,7 +109,11 @@ fn commands(app: &App, width: usize) -> Vec<(String, &'static str)> {
     let useful = command::FOOTER.iter().filter_map(|(command, importance)| {
         let spec = command::of(*command)?;
         let available = (spec.available)(app) == Availability::Yes;
-        Some((*importance, spec.keys.first()?.label(), spec.footer?)).filter(|_| available)
+        let word = match command {
+            Command::Freeze if !app.feed().is_live() => "thaw",
+            _ => spec.footer?,
+        };
+        Some((*importance, spec.keys.first()?.label(), word)).filter(|_| available)
     });
     let mut shown: Vec<(u8, String, &'static str)> = useful.collect();
     while shown
@@ -132,9 +138,16 @@ pub(super) fn keys(app: &App, width: usize) -> Drawn {
     };
     if let Some(popup) = app.popup() {
         match popup.content() {
+            Content::Quit { .. } => fixed(&[("y", "quit all the same"), ("Esc", "stay")]),
             Content::Palette(_) => fixed(&[("Enter", "run"), ("Up Down", "choose"), ("Esc", "close")]),
             _ => fixed(&[("Up Down PgUp PgDn", "scroll"), ("Esc", "close")]),
         }
+    } else if app.prompt().is_some_and(|prompt| !prompt.is_of_the_tree()) {
+        fixed(&[("Enter", "write"), ("Esc", "cancel")]);
+        if app.prompt().is_some_and(Prompt::is_note) {
+            fixed(&[("Tab", "row or incident")]);
+        }
+        fixed(&[("Ctrl-U", "clear")]);
     } else if app.prompt().is_some() {
         fixed(&[
             ("Enter", "keep"),

@@ -2,9 +2,11 @@
 
 use super::paint::{Drawn, Segments, lit, safe, say};
 use super::theme::{Theme, Tone};
-use crate::app::App;
+use crate::app::freeze::{Freezing, Frozen, Saved, Stage};
+use crate::app::{App, Feed};
 use crate::model::finding::Finding;
 use crate::model::host::{Observer, Visibility};
+use crate::model::identity::ProcessKey;
 use crate::model::world::World;
 use crate::table::tree::{Breadth, Scope};
 use crate::table::{Figures, Sort, cells};
@@ -15,6 +17,9 @@ const WIDE: usize = 100;
 
 /// Width of a usual terminal.
 const USUAL_WIDTH: usize = 78;
+
+/// Up to so many pids, and findings, are listed one by one.
+const FEW: usize = 4;
 
 /// Machine, operator, clock, state of the feed.
 pub(super) fn first(app: &App, width: usize, theme: Theme) -> Drawn {
@@ -40,8 +45,12 @@ pub(super) fn first(app: &App, width: usize, theme: Theme) -> Drawn {
     if app.options().read_only {
         line.add(7, lit("READ-ONLY", Tone::Strong));
     }
-    line.add(9, feed(app));
-    if let Some(world) = app.world() {
+    match app.feed() {
+        Feed::Freezing(freezing) => line.add(10, say(&freezing_words(freezing), Tone::Warning)),
+        Feed::Frozen(frozen) => held(&mut line, app, frozen, width),
+        Feed::Waiting | Feed::Live(_) => line.add(9, feed(app)),
+    }
+    if let Some(world) = app.world().filter(|_| app.feed().is_live()) {
         line.add(
             5,
             say(&format!("own {}", cost(world.sample.cost_us, width)), Tone::Dim),
@@ -112,8 +121,75 @@ fn feed(app: &App) -> super::paint::Piece {
     }
 }
 
-/// Counts per finding, and how much could be read.
+/// A sample on its way to the disk.
+fn freezing_words(freezing: &Freezing) -> String {
+    let at = freezing.shown().sample.taken_at.clock();
+    match freezing.stage() {
+        Stage::Completing => format!("FREEZING {at}: completing the sample"),
+        Stage::Saving(_) => format!("FREEZING {at}: saving"),
+    }
+}
+
+/// A held sample: since when, and where it is kept.
+fn held(line: &mut Segments, app: &App, frozen: &Frozen, width: usize) {
+    let at = frozen.held().sample.taken_at;
+    let mut since = format!("FROZEN {}", at.clock());
+    if width >= WIDE {
+        let ago = u64::try_from(app.now().0.saturating_sub(at.0)).unwrap_or(0);
+        since = format!("{since} ({} ago)", format::elapsed(ago));
+    }
+    line.add(11, say(&since, Tone::Warning));
+    line.add(
+        10,
+        match frozen.saved() {
+            Saved::File(file) => {
+                let digest = file.sha256.to_string();
+                say(&format!("saved sha256 {}…", &digest[..6]), Tone::Good)
+            }
+            Saved::ReadOnly => lit("in memory only", Tone::Warning),
+            Saved::Failed(_) => lit("NOT SAVED", Tone::Alarm),
+        },
+    );
+    line.add(6, lit("Z thaws", Tone::Plain));
+}
+
+/// What has changed behind a held sample.
+fn since_then(frozen: &Frozen, width: usize, theme: Theme) -> Drawn {
+    let since = frozen.since();
+    let mut line = Segments::default();
+    if since.is_empty() {
+        let seen = frozen.live().sample.taken_at.clock();
+        let text = format!("since then: no server gone, new or found otherwise (as of {seen})");
+        line.add(9, say(&text, Tone::Plain));
+        return line.fit(width, theme);
+    }
+    let pids = |keys: &[ProcessKey]| keys.iter().map(|key| key.pid.to_string()).collect::<Vec<_>>();
+    let changes: Vec<String> = since
+        .changed
+        .iter()
+        .map(|one| format!("{} {} -> {}", one.pid, one.from.word(), one.to.word()))
+        .collect();
+    line.add(9, lit("since then:", Tone::Plain));
+    line.add(10, say(&counted("gone", &pids(&since.gone)), Tone::Alarm));
+    line.add(7, say(&counted("new", &pids(&since.new)), Tone::Warning));
+    line.add(8, say(&counted("finding changed", &changes), Tone::Warning));
+    line.fit(width, theme)
+}
+
+/// Returns `gone 2 (2290, 2310)`; where there are many, their number alone.
+fn counted(word: &str, what: &[String]) -> String {
+    match what.len() {
+        0 => String::new(),
+        1..=FEW => format!("{word} {} ({})", what.len(), what.join(", ")),
+        many => format!("{word} {many}"),
+    }
+}
+
+/// Counts per finding, and how much could be read; of a held sample, what has changed since.
 pub(super) fn second(app: &App, width: usize, theme: Theme) -> Drawn {
+    if let Feed::Frozen(frozen) = app.feed() {
+        return since_then(frozen, width, theme);
+    }
     let mut line = Segments::default();
     let Some(world) = app.world() else {
         return line.fit(width, theme);
@@ -151,6 +227,9 @@ pub(super) fn second(app: &App, width: usize, theme: Theme) -> Drawn {
         };
         line.add(6, say(&format!("{} {noun}", figures.older), Tone::Warning));
     }
+    if !app.marks().is_empty() {
+        line.add(9, say(&format!("{} marked", app.marks().len()), Tone::Strong));
+    }
     let problems = world.sample.problems.len() + world.judged.problems.len();
     if problems > 0 {
         let noun = if problems == 1 { "problem" } else { "problems" };
@@ -182,6 +261,9 @@ pub(super) fn mode(app: &App, width: usize, theme: Theme) -> Drawn {
     let mut line = Segments::default();
     if let Some(problem) = app.problem() {
         line.add(9, say(&format!("no newer sample: {problem}"), Tone::Alarm));
+    }
+    if let Some(why) = app.feed().not_saved() {
+        line.add(9, say(&format!("not saved: {why}"), Tone::Alarm));
     }
     let plan = app.nav().plan();
     if !app.filter().text().is_empty() {

@@ -11,6 +11,7 @@
 mod footer;
 mod header;
 mod help;
+mod keep;
 mod notes;
 mod paint;
 mod pane;

@@ -5,6 +5,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::widgets::{Clear, Widget as _};
 
 use super::help;
+use super::keep;
 use super::paint::{Drawn, Para, lit, safe, say};
 use super::theme::{Theme, Tone};
 use super::{Scroll, footer};
@@ -173,6 +174,8 @@ fn content(app: &App, content: &Content, width: usize) -> (Safe, Vec<Para>) {
             Safe::literal("count by client and server"),
             app.shown().map_or_else(Vec::new, |shown| count(shown, width)),
         ),
+        Content::Incident => (Safe::literal("incident"), keep::incident(app)),
+        Content::Quit { reasons } => (Safe::literal("quit?"), keep::quit(reasons)),
         Content::Problems => (
             Safe::literal("what could not be read"),
             app.shown().map_or_else(Vec::new, problems),

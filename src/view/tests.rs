@@ -1,5 +1,8 @@
 //! Whole screens, drawn on a terminal that is a buffer.
 
+mod frozen;
+mod kept;
+
 use std::sync::Arc;
 
 use ratatui::Terminal;

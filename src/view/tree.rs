@@ -139,8 +139,12 @@ impl Pen<'_> {
             let style = self.theme.style(tone(node, one.id));
             buffer.set_stringn(area.x + one.x, area.y, text, usize::from(width), style);
         }
+        let marked = self.app.marks().contains(&node.id);
+        if selected || marked {
+            let sign = if marked { "*" } else { ">" };
+            buffer.set_stringn(area.x, area.y, sign, 1, self.theme.style(Tone::Strong));
+        }
         if selected {
-            buffer.set_stringn(area.x, area.y, ">", 1, self.theme.style(Tone::Strong));
             fill(buffer, area, self.theme, Tone::Chosen);
         }
     }

@@ -79,6 +79,16 @@ pub enum Command {
     Explain,
     /// Lists what could not be read.
     Problems,
+    /// Freezes and saves, or thaws.
+    Freeze,
+    /// Opens an incident, or shows the one that is open.
+    Incident,
+    /// Writes a note.
+    Note,
+    /// Marks the row, or takes its mark away.
+    Mark,
+    /// Takes all marks away.
+    UnmarkAll,
     /// Opens the palette.
     Palette,
     /// Opens the help.
@@ -102,13 +112,15 @@ pub enum Section {
     Tree,
     /// Panes.
     Panes,
+    /// Holding and keeping what was seen.
+    Keep,
     /// The rest.
     Program,
 }
 
 impl Section {
     /// All, in the order of the help.
-    pub const ALL: [Self; 4] = [Self::Move, Self::Tree, Self::Panes, Self::Program];
+    pub const ALL: [Self; 5] = [Self::Move, Self::Tree, Self::Panes, Self::Keep, Self::Program];
 
     /// Returns the heading.
     pub fn title(self) -> &'static str {
@@ -116,6 +128,7 @@ impl Section {
             Self::Move => "Move and fold",
             Self::Tree => "What the tree shows",
             Self::Panes => "Panes of the selected row",
+            Self::Keep => "Keep what was seen",
             Self::Program => "Program",
         }
     }
@@ -179,15 +192,9 @@ pub fn of(command: Command) -> Option<&'static CommandSpec> {
 
 /// Keys of later versions, and what they will do: one line says so, nothing else happens.
 pub(super) const LATER: &[(Key, &str)] = &[
-    (Key::Char('Z'), "freezing and saving"),
-    (Key::Char('f'), "freezing and saving"),
-    (Key::Char('i'), "incidents"),
-    (Key::Char('m'), "notes"),
     (Key::Char('r'), "the record"),
     (Key::Char('y'), "copying"),
     (Key::Char('Y'), "copying"),
-    (Key::Char(' '), "marking"),
-    (Key::Char('U'), "marking"),
     (Key::Char('T'), "sending signals"),
     (Key::Char('K'), "sending signals"),
     (Key::F(9), "sending signals"),
@@ -197,11 +204,12 @@ pub(super) const LATER: &[(Key, &str)] = &[
 
 /// The footer, from the left, with the importance of each: the least important goes first where
 /// the screen is narrow.
-pub(crate) const FOOTER: [(Command, u8); 6] = [
+pub(crate) const FOOTER: [(Command, u8); 7] = [
     (Command::Help, 10),
-    (Command::Palette, 7),
+    (Command::Palette, 6),
     (Command::NextTrouble, 8),
-    (Command::Filter, 6),
-    (Command::Explain, 5),
+    (Command::Filter, 5),
+    (Command::Freeze, 7),
+    (Command::Note, 4),
     (Command::Quit, 9),
 ];

@@ -1,6 +1,6 @@
 //! The table of all commands, by subject.
 
-use super::Section::{Move, Panes, Program, Tree};
+use super::Section::{Keep, Move, Panes, Program, Tree};
 use super::{Availability, Command, CommandSpec, Section};
 use crate::app::App;
 use crate::app::available;
@@ -36,7 +36,7 @@ const fn with(
     }
 }
 
-pub(super) static COMMANDS: [CommandSpec; 41] = [
+pub(super) static COMMANDS: [CommandSpec; 46] = [
     with(
         entry(
             Command::Up,
@@ -278,7 +278,7 @@ pub(super) static COMMANDS: [CommandSpec; 41] = [
             Tree,
             "explain the row: why it is, or is not, an MCP server",
         ),
-        Some("explain"),
+        None,
         available::selected_process,
     ),
     entry(
@@ -354,6 +354,61 @@ pub(super) static COMMANDS: [CommandSpec; 41] = [
         &[Key::Char('w')],
         Panes,
         "wrap or cut long lines of the panes",
+    ),
+    with(
+        entry(
+            Command::Freeze,
+            "freeze",
+            &[Key::Char('Z'), Key::Char('f')],
+            Keep,
+            "hold this sample and save it as a snapshot; again: show the newest",
+        ),
+        Some("freeze"),
+        available::world,
+    ),
+    with(
+        entry(
+            Command::Incident,
+            "incident",
+            &[Key::Char('i')],
+            Keep,
+            "open an incident: a directory with a journal; open already: show it",
+        ),
+        None,
+        available::writes,
+    ),
+    with(
+        entry(
+            Command::Note,
+            "note",
+            &[Key::Char('m')],
+            Keep,
+            "write a note on this row into the journal; Tab: on the whole incident",
+        ),
+        Some("note"),
+        available::writes,
+    ),
+    with(
+        entry(
+            Command::Mark,
+            "mark",
+            &[Key::Char(' ')],
+            Keep,
+            "mark this row for commands that take several; again: unmark",
+        ),
+        None,
+        available::selected,
+    ),
+    with(
+        entry(
+            Command::UnmarkAll,
+            "unmark-all",
+            &[Key::Char('U')],
+            Keep,
+            "take all marks away",
+        ),
+        None,
+        available::marked,
     ),
     with(
         entry(

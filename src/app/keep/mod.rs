@@ -1,0 +1,105 @@
+//! The incident that is open: its journal as far as it is known here, what is on its way to the
+//! disk, and what did not get there.
+
+#[cfg(test)]
+pub(crate) mod testkit;
+#[cfg(test)]
+mod tests;
+mod update;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::effect::JobId;
+use crate::journal::{Entry, Head, Line, Story};
+use crate::model::identity::InstanceId;
+
+pub(super) use update::{
+    Then, add, called, interrupt, note, open, opened, quit, take_note, titled, toggle_about, written,
+};
+
+/// What is kept.
+#[derive(Debug, Default)]
+pub struct Keep {
+    /// The incident.
+    pub(super) incident: Option<Incident>,
+    /// The order that opens one.
+    pub(super) opening: Option<JobId>,
+    /// Entries that the desk has not answered yet.
+    pub(super) waiting: BTreeMap<JobId, Waiting>,
+    /// Entries that could not be written: they are tried again with the next one.
+    pub(super) unsaved: Vec<Waiting>,
+    /// Instances that a saved snapshot shows.
+    pub(super) saved: BTreeSet<InstanceId>,
+}
+
+/// An entry on its way to the disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// The entry.
+    pub(super) entry: Entry,
+    /// How the operator would call it: `the note on git 48271`.
+    pub(super) what: String,
+}
+
+/// An open incident.
+#[derive(Debug)]
+pub struct Incident {
+    /// Its directory.
+    pub(super) path: String,
+    /// What the journal tells, everybody's entries, as of the last append.
+    pub(super) story: Story,
+}
+
+impl Incident {
+    /// Returns the title.
+    pub fn title(&self) -> &str {
+        &self.story.title
+    }
+
+    /// Returns the directory.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Returns what the journal tells.
+    pub fn story(&self) -> &Story {
+        &self.story
+    }
+
+    /// Returns the last entry.
+    pub fn head(&self) -> Option<Head> {
+        self.story.head
+    }
+
+    /// Adds lines that the desk has read; what is known already is not added twice.
+    pub(super) fn add(&mut self, lines: &[Line]) {
+        for line in lines {
+            if self.story.head.is_none_or(|head| head.seq < line.seq) {
+                self.story.add(line);
+            }
+        }
+    }
+}
+
+impl Keep {
+    /// Returns the incident that is open.
+    pub fn incident(&self) -> Option<&Incident> {
+        self.incident.as_ref()
+    }
+
+    /// Returns whether an incident is open, or on its way.
+    pub fn is_open(&self) -> bool {
+        self.incident.is_some() || self.opening.is_some()
+    }
+
+    /// Returns whether a saved snapshot shows an instance.
+    pub fn is_saved(&self, instance: InstanceId) -> bool {
+        self.saved.contains(&instance)
+    }
+
+    /// Returns how what is not on the disk would be called.
+    pub fn not_on_disk(&self) -> Vec<&str> {
+        let all = self.unsaved.iter().chain(self.waiting.values());
+        all.map(|one| one.what.as_str()).collect()
+    }
+}

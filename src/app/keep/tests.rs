@@ -1,0 +1,178 @@
+//! What keys keep: incidents, notes, marks; what is not on the disk; what stands against quitting.
+
+use std::sync::Arc;
+
+use super::testkit::{Journal, served};
+use crate::app::effect::{Effect, JobId, Order, Outcome};
+use crate::app::popup::Content;
+use crate::app::testkit::{app, app_with, live, options, press, selected};
+use crate::app::{App, Event, Key, update};
+use crate::journal::entry::FileRef;
+use crate::journal::{Digest, Entry, Subject};
+use crate::model::time::UnixMillis;
+use crate::model::world::World;
+
+fn live_app() -> App {
+    app(live().world(), 80, 24)
+}
+
+fn jobs(effects: &[Effect]) -> Vec<JobId> {
+    effects
+        .iter()
+        .filter_map(|effect| match effect {
+            Effect::Desk(job, _) => Some(*job),
+            _ => None,
+        })
+        .collect()
+}
+
+#[test]
+fn the_first_note_asks_for_a_title_once() {
+    let world: Arc<World> = live().world();
+    let mut app = app(Arc::clone(&world), 80, 24);
+    let mut journal = Journal::of(&world);
+    let written = served(&mut app, &mut journal, "m OPS-1412 <enter> seen <enter>");
+    let [Entry::Opened { title, .. }, Entry::Note { on: Some(on), text }] = &written[..] else {
+        panic!("{written:?}");
+    };
+    assert_eq!((title.as_str(), text.as_str()), ("OPS-1412", "seen"));
+    assert!(matches!(on, Subject::Instance(one) if one.name == "git" && one.pid().get() == 48_271));
+    let written = served(&mut app, &mut journal, "m more <enter>");
+    assert!(matches!(&written[..], [Entry::Note { .. }]), "no second title");
+    let incident = app.keep().incident().expect("an incident");
+    assert_eq!(incident.title(), "OPS-1412");
+    assert_eq!(incident.head().map(|head| head.seq), Some(3));
+    assert!(app.status().is_some_and(|said| said.ends_with("entry 3")));
+}
+
+#[test]
+fn a_note_is_turned_to_the_incident_by_tab() {
+    let world = live().world();
+    let mut app = app(Arc::clone(&world), 80, 24);
+    let mut journal = Journal::of(&world);
+    let written = served(&mut app, &mut journal, "m T <enter> <tab> all <enter>");
+    assert!(matches!(&written[1], Entry::Note { on: None, text } if text == "all"));
+}
+
+#[test]
+fn rows_that_count_several_take_the_marked_rows() {
+    let world = live().world();
+    let mut app = app(Arc::clone(&world), 80, 24);
+    let mut journal = Journal::of(&world);
+    press(&mut app, "<home> m");
+    assert!(app.prompt().is_none());
+    assert!(app.status().is_some_and(|said| said.contains("Space")));
+    press(&mut app, "<down> <space> <space>");
+    assert_eq!(selected(&app), "scrape 50113");
+    assert_eq!(app.marks().len(), 2);
+    let written = served(&mut app, &mut journal, "<home> m T <enter> both <enter>");
+    assert_eq!(written.len(), 3, "{written:?}");
+    press(&mut app, "U");
+    assert!(app.marks().is_empty());
+}
+
+#[test]
+fn neither_an_empty_title_nor_an_empty_note_is_written() {
+    let world = live().world();
+    let mut app = app(Arc::clone(&world), 80, 24);
+    let mut journal = Journal::of(&world);
+    assert!(served(&mut app, &mut journal, "i <space> <enter>").is_empty());
+    assert!(!app.keep().is_open());
+    served(&mut app, &mut journal, "i T <enter>");
+    assert!(served(&mut app, &mut journal, "m <enter>").is_empty());
+}
+
+#[test]
+fn what_could_not_be_written_is_kept_and_tried_again() {
+    let world = live().world();
+    let mut app = app(Arc::clone(&world), 80, 24);
+    let mut journal = Journal::of(&world);
+    served(&mut app, &mut journal, "i T <enter>");
+    let effects = press(&mut app, "m first <enter>");
+    let why = "append to /x: no space left on device".to_owned();
+    update(
+        &mut app,
+        Event::Done(jobs(&effects)[0], Outcome::Written(Err(why))),
+    );
+    assert_eq!(app.keep().not_on_disk(), ["the note on git 48271"]);
+    let written = served(&mut app, &mut journal, "m second <enter>");
+    let texts: Vec<&str> = written
+        .iter()
+        .filter_map(|entry| match entry {
+            Entry::Note { text, .. } => Some(text.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(texts, ["first", "second"]);
+    assert!(app.keep().not_on_disk().is_empty());
+}
+
+#[test]
+fn quitting_asks_while_something_is_not_on_disk() {
+    let mut app = live_app();
+    assert_eq!(press(&mut app, "q"), [Effect::Quit]);
+    press(&mut app, "m T <enter> lost? <enter>");
+    assert_eq!(press(&mut app, "q"), []);
+    assert!(
+        app.popup()
+            .is_some_and(|popup| matches!(popup.content(), Content::Quit { reasons } if reasons.len() == 1))
+    );
+    assert_eq!(press(&mut app, "q"), [], "another key stays");
+    assert!(app.popup().is_none());
+    assert_eq!(press(&mut app, "q y"), [Effect::Quit]);
+    assert_eq!(press(&mut app, "<c-c>"), []);
+    assert_eq!(press(&mut app, "<c-c>"), [Effect::Quit]);
+}
+
+#[test]
+fn a_note_that_is_being_typed_is_not_lost_to_an_interrupt() {
+    let world = live().world();
+    let mut app = app(Arc::clone(&world), 80, 24);
+    let mut journal = Journal::of(&world);
+    served(&mut app, &mut journal, "i T <enter>");
+    assert_eq!(press(&mut app, "m half <c-c>"), []);
+    press(&mut app, "<esc>");
+    assert_eq!(app.prompt().map(crate::app::prompt::Prompt::text), Some("half"));
+}
+
+#[test]
+fn read_only_opens_and_writes_nothing() {
+    let mut options = options();
+    options.read_only = true;
+    let mut app = app_with(options, live().world(), 80, 24);
+    for key in ['i', 'm'] {
+        assert_eq!(update(&mut app, Event::Key(Key::Char(key))), []);
+        assert!(app.prompt().is_none());
+        assert!(app.status().is_some_and(|said| said.contains("read-only")));
+    }
+}
+
+#[test]
+fn lines_of_another_operator_are_taken_and_none_twice() {
+    let world = live().world();
+    let mut app = app(Arc::clone(&world), 80, 24);
+    let mut journal = Journal::of(&world);
+    served(&mut app, &mut journal, "i T <enter>");
+    let theirs = journal.add(&Entry::Snapshot {
+        file: FileRef {
+            path: "snapshots/1.json".to_owned(),
+            bytes: 3,
+            sha256: Digest::of(b"abc"),
+        },
+        taken_at: UnixMillis(0),
+        processes: 1,
+        instances: 1,
+        why: crate::journal::entry::SnapshotReason::Command,
+    });
+    let effects = press(&mut app, "m mine <enter>");
+    let Some(Effect::Desk(job, Order::Append(entry))) = effects.into_iter().next() else {
+        panic!("an order");
+    };
+    let mine = journal.add(&entry);
+    let lines = vec![theirs.clone(), mine];
+    update(&mut app, Event::Done(job, Outcome::Written(Ok(lines))));
+    super::add(&mut app, &[theirs]);
+    let story = app.keep().incident().expect("an incident").story();
+    assert_eq!(story.snapshots.len(), 1);
+    assert_eq!(story.events.len(), 2);
+}

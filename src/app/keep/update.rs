@@ -1,0 +1,263 @@
+//! Opening an incident, writing notes, and what the desk answers.
+
+use super::{Incident, Waiting};
+use crate::app::effect::{Effect, JobId, Opened, Order};
+use crate::app::popup::{Content, Popup};
+use crate::app::prompt::{Prompt, Purpose};
+use crate::app::{App, Feed};
+use crate::journal::{Entry, InstanceRef, Line, Story, Subject};
+use crate::table::{Node, RowId, Shown};
+
+/// What follows once an incident is open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::app) enum Then {
+    /// Nothing.
+    Nothing,
+    /// A note on these.
+    Note(Vec<Subject>),
+}
+
+/// Shows the incident; asks its title where none is open.
+pub(in crate::app) fn open(app: &mut App) {
+    if app.keep.is_open() {
+        app.popup = Some(Popup::new(Content::Incident));
+    } else {
+        ask_title(app, Then::Nothing);
+    }
+}
+
+/// Asks the title of a new incident, once.
+pub(in crate::app) fn ask_title(app: &mut App, then: Then) {
+    app.prompt = Some(Prompt {
+        purpose: Purpose::Title { then },
+        input: String::new().into(),
+    });
+}
+
+/// Orders the incident, and goes on with what it was opened for. Without a title nothing happens.
+pub(in crate::app) fn titled(app: &mut App, title: &str, then: Then) -> Vec<Effect> {
+    let title = title.trim();
+    let Some(world) = app.feed.shown().cloned().filter(|_| !title.is_empty()) else {
+        app.say("no incident opened: it needs a title, such as a ticket number".to_owned());
+        return Vec::new();
+    };
+    let job = app.next_job();
+    app.keep.opening = Some(job);
+    let mut effects = vec![Effect::Desk(
+        job,
+        Order::Open {
+            title: title.to_owned(),
+            on: world,
+        },
+    )];
+    effects.extend(retry(app));
+    match then {
+        Then::Nothing => {}
+        Then::Note(subjects) => ask_note(app, subjects),
+    }
+    effects
+}
+
+/// Asks for a note on the marked rows where there are some, else on the selected one.
+pub(in crate::app) fn note(app: &mut App) {
+    let subjects = match subjects(app) {
+        Ok(subjects) => subjects,
+        Err(why) => return app.say(why),
+    };
+    if app.keep.is_open() {
+        ask_note(app, subjects);
+    } else {
+        ask_title(app, Then::Note(subjects));
+    }
+}
+
+fn ask_note(app: &mut App, subjects: Vec<Subject>) {
+    app.prompt = Some(Prompt {
+        purpose: Purpose::Note {
+            on: subjects,
+            whole: false,
+        },
+        input: String::new().into(),
+    });
+}
+
+/// What a note is about: the row; where it counts several, the marked rows.
+fn subjects(app: &App) -> Result<Vec<Subject>, String> {
+    let Some((shown, node)) = app.shown().zip(app.nav().node()) else {
+        return Err("no row is selected".to_owned());
+    };
+    if let Some(one) = subject(shown, node) {
+        return Ok(vec![one]);
+    }
+    let marked: Vec<Subject> = app
+        .marked_nodes()
+        .into_iter()
+        .filter_map(|node| subject(shown, node))
+        .collect();
+    if marked.is_empty() {
+        return Err("this row counts several: select one below it, or mark some with Space".to_owned());
+    }
+    Ok(marked)
+}
+
+fn subject(shown: Shown<'_>, node: &Node) -> Option<Subject> {
+    match &node.id {
+        RowId::Instance(id) => shown.instance(*id).map(InstanceRef::of).map(Subject::Instance),
+        RowId::Process(key) => shown.process(*key).map(|process| Subject::Process {
+            key: *key,
+            comm: process.comm.lossy().into_owned(),
+        }),
+        RowId::Owner(_) | RowId::Kind(..) => None,
+    }
+}
+
+/// Returns how a subject is called.
+pub(in crate::app) fn called(subject: &Subject) -> String {
+    match subject {
+        Subject::Instance(instance) => format!("{} {}", instance.name, instance.pid()),
+        Subject::Process { key, comm } => format!("{comm} {}", key.pid),
+        Subject::Other(text) => text.clone(),
+    }
+}
+
+/// Turns a note between its rows and the incident as a whole.
+pub(in crate::app) fn toggle_about(purpose: &mut Purpose) {
+    if let Purpose::Note { whole, .. } = purpose {
+        *whole = !*whole;
+    }
+}
+
+/// Writes a note. An empty one is none.
+pub(in crate::app) fn take_note(app: &mut App, text: &str, on: Vec<Subject>, whole: bool) -> Vec<Effect> {
+    let text = text.trim();
+    if text.is_empty() {
+        app.say("no note written: it is empty".to_owned());
+        return Vec::new();
+    }
+    let about: Vec<Option<Subject>> = if whole {
+        vec![None]
+    } else {
+        on.into_iter().map(Some).collect()
+    };
+    let mut effects = Vec::new();
+    for on in about {
+        let what = on.as_ref().map_or_else(
+            || "the note on the incident".to_owned(),
+            |on| format!("the note on {}", called(on)),
+        );
+        let text = text.to_owned();
+        effects.extend(append(app, Entry::Note { on, text }, what));
+    }
+    effects
+}
+
+/// Orders an entry of the journal, behind those that could not be written before.
+pub(in crate::app) fn append(app: &mut App, entry: Entry, what: String) -> Vec<Effect> {
+    app.keep.unsaved.push(Waiting { entry, what });
+    retry(app)
+}
+
+/// Orders what is not on the disk once more.
+pub(in crate::app) fn retry(app: &mut App) -> Vec<Effect> {
+    let unsaved = std::mem::take(&mut app.keep.unsaved);
+    unsaved
+        .into_iter()
+        .map(|waiting| {
+            let job = app.next_job();
+            let order = Order::Append(Box::new(waiting.entry.clone()));
+            app.keep.waiting.insert(job, waiting);
+            Effect::Desk(job, order)
+        })
+        .collect()
+}
+
+/// Takes the desk's answer to the order to open.
+pub(in crate::app) fn opened(app: &mut App, job: JobId, result: Result<Opened, String>) {
+    if app.keep.opening == Some(job) {
+        app.keep.opening = None;
+    }
+    match result {
+        Ok(opened) => {
+            app.say(format!("incident {} is open in {}", opened.title, opened.path));
+            let mut incident = Incident {
+                path: opened.path,
+                story: Story::default(),
+            };
+            incident.add(&opened.lines);
+            app.keep.incident = Some(incident);
+            if let Some(problem) = opened.problem {
+                app.say(format!("the incident is open, but: {problem}"));
+            }
+        }
+        Err(why) => app.say(format!("NO INCIDENT OPENED: {why}")),
+    }
+}
+
+/// Adds lines that the desk has read.
+pub(in crate::app) fn add(app: &mut App, lines: &[Line]) {
+    if let Some(incident) = &mut app.keep.incident {
+        incident.add(lines);
+    }
+}
+
+/// Takes the desk's answer to an entry.
+pub(in crate::app) fn written(app: &mut App, job: JobId, result: Result<Vec<Line>, String>) {
+    let Some(waiting) = app.keep.waiting.remove(&job) else {
+        return;
+    };
+    match result {
+        Ok(lines) => {
+            add(app, &lines);
+            let head = app.keep.incident.as_ref().and_then(Incident::head);
+            let seq = head.map_or(0, |head| head.seq);
+            app.say(format!("{} is on disk: entry {seq}", waiting.what));
+        }
+        Err(why) => {
+            app.say(format!(
+                "NOT WRITTEN: {}: {why}; it is kept and tried again with the next",
+                waiting.what
+            ));
+            app.keep.unsaved.push(waiting);
+        }
+    }
+}
+
+/// Ends the program; asks first where something would be lost or is left open.
+pub(in crate::app) fn quit(app: &mut App) -> Vec<Effect> {
+    let reasons = reasons_to_stay(app);
+    if reasons.is_empty() {
+        return vec![Effect::Quit];
+    }
+    app.popup = Some(Popup::new(Content::Quit { reasons }));
+    Vec::new()
+}
+
+/// Ctrl-C ends the program as `q` does; pressed again, it does not ask.
+pub(in crate::app) fn interrupt(app: &mut App) -> Vec<Effect> {
+    let asked = app
+        .popup
+        .as_ref()
+        .is_some_and(|popup| matches!(popup.content, Content::Quit { .. }));
+    if asked { vec![Effect::Quit] } else { quit(app) }
+}
+
+/// What would be lost, and what is left open.
+fn reasons_to_stay(app: &App) -> Vec<String> {
+    let mut reasons: Vec<String> = app
+        .keep
+        .not_on_disk()
+        .into_iter()
+        .map(|what| format!("{what} is not on disk"))
+        .collect();
+    let typed = app.prompt.as_ref();
+    if typed.is_some_and(|prompt| prompt.is_note() && !prompt.text().trim().is_empty()) {
+        reasons.push("the note that is being typed is not written".to_owned());
+    }
+    if matches!(app.feed, Feed::Freezing(_)) {
+        reasons.push("the held sample is being saved".to_owned());
+    }
+    if let Some(why) = app.feed.not_saved() {
+        reasons.push(format!("the held sample is not saved: {why}"));
+    }
+    reasons
+}

@@ -1,0 +1,75 @@
+//! The desk: a thread of its own for whatever goes to the disk, so that a slow disk never blocks a
+//! key. Takes orders, one after the other, and answers each.
+
+mod work;
+
+use std::sync::mpsc;
+use std::time::Duration;
+
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use crate::app::{JobId, Order, Outcome};
+
+use super::fault;
+
+pub(super) use work::Work;
+
+/// Orders that are not done in this time when the screen ends are left behind.
+const LAST_ORDERS: Duration = Duration::from_secs(5);
+
+/// A running desk.
+pub(super) struct Desk {
+    orders: mpsc::Sender<(JobId, Order)>,
+    /// Closed by the thread when it ends.
+    ended: mpsc::Receiver<()>,
+    /// One answer for each order.
+    pub(super) answers: UnboundedReceiver<(JobId, Outcome)>,
+}
+
+impl Desk {
+    /// Starts the thread.
+    pub(super) fn start(work: Work) -> std::io::Result<Self> {
+        let (orders, taken) = mpsc::channel();
+        let (sender, answers) = unbounded_channel();
+        let (end, ended) = mpsc::channel();
+        std::thread::Builder::new()
+            .name("desk".to_owned())
+            .spawn(move || {
+                run(work, &taken, &sender);
+                drop(end);
+            })?;
+        Ok(Self {
+            orders,
+            ended,
+            answers,
+        })
+    }
+
+    /// Gives an order.
+    pub(super) fn order(&self, job: JobId, order: Order) {
+        // The thread may have ended; the loop learns that from the closed channel.
+        let _ = self.orders.send((job, order));
+    }
+
+    /// Waits, not for ever, until the orders that were given are done.
+    pub(super) fn finish(self) {
+        let Self {
+            orders,
+            ended,
+            answers,
+        } = self;
+        drop(orders);
+        // Nothing is ever sent: it ends when the thread does.
+        let _ = ended.recv_timeout(LAST_ORDERS);
+        drop(answers);
+    }
+}
+
+fn run(mut work: Work, orders: &mpsc::Receiver<(JobId, Order)>, answers: &UnboundedSender<(JobId, Outcome)>) {
+    for (job, order) in orders {
+        fault::point("desk");
+        let outcome = work.carry_out(order);
+        // Nobody listens any more when the screen has ended: what was ordered is done all the same.
+        let _ = answers.send((job, outcome));
+    }
+}

@@ -1,0 +1,150 @@
+//! What the desk does for an order: snapshots and journal, through the store.
+
+use std::ffi::OsString;
+use std::sync::Arc;
+
+use crate::app::freeze::SavedFile;
+use crate::app::{Opened, Order, Outcome};
+use crate::journal::entry::SnapshotReason;
+use crate::journal::{Entry, Line, Operator};
+use crate::model::host::Observer;
+use crate::model::world::World;
+use crate::platform::wall_clock;
+use crate::store::files::Kept;
+use crate::store::place::state_directory;
+use crate::store::{Access, Incident, Opening, Snapshot, Store, StoreError};
+use crate::text::redact::Redactor;
+
+use crate::runtime::collector::Knowledge;
+
+/// Version of the rules that a snapshot's judgement was made with: they come with the program.
+const RULES: &str = env!("CARGO_PKG_VERSION");
+
+/// What the desk works with.
+pub(in crate::runtime) struct Work {
+    access: Access,
+    redactor: Arc<Redactor>,
+    knowledge: Knowledge,
+    state_home: Option<OsString>,
+    home: Option<OsString>,
+    open: Option<Open>,
+    /// Snapshots of this run that belong to no incident yet.
+    loose: Vec<Snapshot>,
+}
+
+/// The incident that is open.
+struct Open {
+    incident: Incident,
+    operator: Operator,
+    /// Number of the last line that the screen knows.
+    seen: u64,
+}
+
+impl Work {
+    /// Returns a desk that has done nothing yet; finds the state directory by this process's
+    /// environment.
+    pub(in crate::runtime) fn new(access: Access, redactor: Arc<Redactor>, knowledge: Knowledge) -> Self {
+        Self {
+            access,
+            redactor,
+            knowledge,
+            state_home: std::env::var_os("XDG_STATE_HOME"),
+            home: std::env::var_os("HOME"),
+            open: None,
+            loose: Vec::new(),
+        }
+    }
+
+    /// Carries out one order.
+    pub(super) fn carry_out(&mut self, order: Order) -> Outcome {
+        match order {
+            Order::Save(world) => Outcome::Saved(said(self.save(&world))),
+            Order::Open { title, on } => Outcome::Opened(said(self.open(&title, &on))),
+            Order::Append(entry) => Outcome::Written(match &mut self.open {
+                Some(open) => said(open.append(*entry)),
+                None => Err("no incident is open".to_owned()),
+            }),
+        }
+    }
+
+    fn store(&self, observer: &Observer) -> Result<Store, StoreError> {
+        let root = state_directory(observer.uid, self.state_home.clone(), self.home.clone())?;
+        Ok(Store::new(
+            root,
+            observer.uid,
+            self.access,
+            Arc::clone(&self.redactor),
+        ))
+    }
+
+    fn save(&mut self, world: &World) -> Result<(SavedFile, Vec<Line>), StoreError> {
+        let configured = self.knowledge.known().configured;
+        let snapshot = Snapshot::new(world, &configured.servers, RULES, wall_clock(), &self.redactor);
+        let file = |kept: Kept| SavedFile {
+            path: kept.path.display().to_string(),
+            sha256: kept.sha256,
+        };
+        if let Some(open) = &mut self.open {
+            let (kept, _) = open
+                .incident
+                .save(&snapshot, SnapshotReason::Freeze, &open.operator)?;
+            return Ok((file(kept), open.new_lines()?));
+        }
+        let kept = self.store(&world.sample.observer)?.save_loose(&snapshot)?;
+        self.loose.push(snapshot);
+        Ok((file(kept), Vec::new()))
+    }
+
+    /// Opens an incident and copies in what was saved before; the bytes, and with them the digests,
+    /// stay the same.
+    fn open(&mut self, title: &str, on: &World) -> Result<Opened, StoreError> {
+        let observer = &on.sample.observer;
+        let operator = Operator::from(observer);
+        let opening = Opening::on(&on.sample.host, title);
+        let incident = self.store(observer)?.create(&opening, &operator, wall_clock())?;
+        let mut problem = None;
+        for snapshot in std::mem::take(&mut self.loose) {
+            if let Err(error) = incident.save(&snapshot, SnapshotReason::CopiedIn, &operator) {
+                problem = Some(error.to_string());
+            }
+        }
+        let mut open = Open {
+            incident,
+            operator,
+            seen: 0,
+        };
+        let lines = open.new_lines()?;
+        let opened = Opened {
+            title: self.redactor.line(title),
+            path: open.incident.path().display().to_string(),
+            lines,
+            problem,
+        };
+        self.open = Some(open);
+        Ok(opened)
+    }
+}
+
+impl Open {
+    fn append(&mut self, entry: Entry) -> Result<Vec<Line>, StoreError> {
+        self.incident.append(entry, &self.operator, wall_clock())?;
+        self.new_lines()
+    }
+
+    /// Reads what was added since, by anybody.
+    fn new_lines(&mut self) -> Result<Vec<Line>, StoreError> {
+        let mut lines = Vec::new();
+        let seen = self.seen;
+        self.incident.read(&mut |line| {
+            if line.seq > seen {
+                lines.push(line.clone());
+            }
+        })?;
+        self.seen = lines.last().map_or(seen, |line| line.seq);
+        Ok(lines)
+    }
+}
+
+fn said<T>(result: Result<T, StoreError>) -> Result<T, String> {
+    result.map_err(|error| error.to_string())
+}

@@ -1,0 +1,52 @@
+//! Incidents, notes, marks and the question before quitting.
+
+use super::{SMALL, USUAL, WIDE, screen};
+use crate::app::keep::testkit::{Journal, serve, served};
+use crate::app::testkit::{app, app_with, live, options, press};
+
+/// The screen after keys, with a desk that answers; `unanswered` keys are pressed without one.
+fn kept(size: (u16, u16), keys: &str, unanswered: &str) -> String {
+    let world = live().world();
+    let mut journal = Journal::of(&world);
+    let mut app = app(world, size.0, size.1);
+    for key in keys.split(" | ") {
+        let effects = press(&mut app, key);
+        serve(&mut app, &mut journal, effects);
+    }
+    press(&mut app, unanswered);
+    screen(&app)
+}
+
+macro_rules! kept {
+    ($($name:ident: $size:expr, $keys:expr, $unanswered:expr;)*) => {
+        $(
+            #[test]
+            fn $name() {
+                insta::assert_snapshot!(kept($size, $keys, $unanswered));
+            }
+        )*
+    };
+}
+
+kept! {
+    title_80: USUAL, "", "m OPS-1412";
+    title_40: SMALL, "", "m OPS-1412";
+    note_80: USUAL, "m OPS-1412 <enter>", "seen writing to the repository";
+    note_on_incident_80: USUAL, "m OPS-1412 <enter>", "<tab> handed over";
+    noted_120: WIDE, "m OPS-1412 <enter> seen <enter>", "";
+    incident_80: USUAL, "m OPS-1412 <enter> seen <enter>", "i";
+    incident_120: WIDE, "m OPS-1412 <enter> seen <enter>", "i";
+    marked_80: USUAL, "", "<space> <space> <up>";
+    quit_80: USUAL, "i OPS-1412 <enter>", "m lost? <enter> q";
+    quit_40: SMALL, "i OPS-1412 <enter>", "m lost? <enter> q";
+}
+
+#[test]
+fn read_only_dims_what_writes_and_says_why() {
+    let mut options = options();
+    options.read_only = true;
+    let mut app = app_with(options, live().world(), 80, 24);
+    let mut journal = Journal::of(&live().world());
+    served(&mut app, &mut journal, ": note");
+    insta::assert_snapshot!(screen(&app));
+}
