@@ -11,7 +11,7 @@ use mcpwake::model::world::World;
 use mcpwake::store::Incident;
 use mcpwake::text::Safe;
 use proptest::prelude::*;
-use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{Event, Options, Parser, Tag};
 
 use super::kit::{self, State};
 
