@@ -36,6 +36,11 @@ enum Files {
 pub struct Knowledge(Arc<Mutex<Known>>);
 
 impl Knowledge {
+    /// Returns one that stays as it is.
+    pub fn fixed(known: Known) -> Self {
+        Self(Arc::new(Mutex::new(known)))
+    }
+
     /// Returns it as it is now.
     pub fn known(&self) -> Known {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
