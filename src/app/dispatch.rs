@@ -61,6 +61,7 @@ fn run(app: &mut App, command: Command) -> Vec<Effect> {
         | Command::PaneSockets
         | Command::PaneGroup
         | Command::PaneElapsed
+        | Command::PaneRecord
         | Command::HidePane
         | Command::FocusPane
         | Command::Wrap => panes(app, command),
@@ -81,6 +82,7 @@ fn run(app: &mut App, command: Command) -> Vec<Effect> {
         Command::Freeze => return freeze::toggle(app),
         Command::Incident => keep::open(app),
         Command::Note => keep::note(app),
+        Command::Record => keep::record(app),
         Command::Mark => marks::toggle(app),
         Command::UnmarkAll => marks::clear(app),
         Command::Redraw => return vec![Effect::Redraw],
@@ -170,6 +172,7 @@ fn panes(app: &mut App, command: Command) {
         Command::PaneSockets => app.panes.show(Pane::Sockets),
         Command::PaneGroup => app.panes.show(Pane::Group),
         Command::PaneElapsed => app.panes.show(Pane::Elapsed),
+        Command::PaneRecord => app.panes.show(Pane::Record),
         Command::HidePane => app.panes.hide(),
         Command::FocusPane => app.panes.enter(),
         Command::Wrap => {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::freeze::SavedFile;
-use crate::journal::{Entry, Line};
+use crate::journal::{Entry, LeadRef, Line, Subject};
 use crate::model::identity::ProcessKey;
 use crate::model::world::World;
 
@@ -47,6 +47,30 @@ pub enum Order {
     },
     /// Append an entry to the journal of the open incident.
     Append(Box<Entry>),
+    /// Attach output to the open incident.
+    Attach(Box<Attach>),
+}
+
+/// Output to attach.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attach {
+    /// The output, or where it is.
+    pub material: Material,
+    /// What it is.
+    pub label: String,
+    /// What it is about.
+    pub on: Option<Subject>,
+    /// The authority that it speaks of.
+    pub lead: Option<LeadRef>,
+}
+
+/// Output made elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Material {
+    /// It was pasted.
+    Pasted(String),
+    /// It is in this file.
+    File(String),
 }
 
 /// The desk's answer.

@@ -31,7 +31,7 @@ use crate::model::world::World;
 use crate::table::tree::Scope;
 use crate::table::{Breadth, Index, Node, Query, RowId, Shown, Sort, cells};
 
-pub use effect::{Demand, Effect, JobId, Opened, Order, Outcome};
+pub use effect::{Attach, Demand, Effect, JobId, Material, Opened, Order, Outcome};
 pub use event::Event;
 pub use freeze::Feed;
 pub use key::Key;

@@ -14,16 +14,19 @@ pub enum Pane {
     Group,
     /// Time line.
     Elapsed,
+    /// The record as it stands.
+    Record,
 }
 
 impl Pane {
     /// All, in the order of their numbers.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Evidence,
         Self::Descriptors,
         Self::Sockets,
         Self::Group,
         Self::Elapsed,
+        Self::Record,
     ];
 
     /// Returns the title with its number.
@@ -34,6 +37,7 @@ impl Pane {
             Self::Sockets => "3 Sockets",
             Self::Group => "4 Group",
             Self::Elapsed => "5 Elapsed",
+            Self::Record => "6 Record",
         }
     }
 

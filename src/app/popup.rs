@@ -6,6 +6,7 @@ use super::App;
 use super::command::{self, Availability, CommandSpec};
 use super::dispatch;
 use super::effect::Effect;
+use super::keep::{self, Form};
 use super::key::Key;
 use super::prompt;
 use crate::analysis::Explanation;
@@ -45,6 +46,8 @@ pub enum Content {
     Problems,
     /// The incident that is open: its directory, head and entries.
     Incident,
+    /// The record of one instance, to be filled.
+    Record(Box<Form>),
     /// Whether to end the program all the same.
     Quit {
         /// What would be lost, or is left open.
@@ -82,7 +85,7 @@ impl Palette {
             .enumerate()
             .filter_map(|(at, spec)| Some((spread(spec.name, self.text())?, at, spec)))
             .collect();
-        found.sort_by_key(|(spread, at, _)| (*spread, *at));
+        found.sort_by_key(|(spread, at, spec)| (*spread, spec.name != self.text(), *at));
         found
             .into_iter()
             .map(|(_, _, spec)| (spec, (spec.available)(app)))
@@ -131,6 +134,9 @@ impl Popup {
 
 /// Gives a key to the popup.
 pub(super) fn key(app: &mut App, mut popup: Popup, key: Key) -> Vec<Effect> {
+    if let Content::Record(form) = popup.content {
+        return keep::form_key(app, form, key);
+    }
     if let Content::Palette(palette) = &mut popup.content {
         let ended = palette_key(app, palette, key);
         if ended.is_none() {
@@ -199,9 +205,13 @@ fn palette_key(app: &mut App, palette: &mut Palette, key: Key) -> Option<Vec<Eff
 
 /// Types pasted text into the palette.
 pub(super) fn paste(popup: &mut Popup, text: &str) {
-    if let Content::Palette(palette) = &mut popup.content {
-        prompt::paste(&mut palette.input, text);
-        palette.at = 0;
+    match &mut popup.content {
+        Content::Palette(palette) => {
+            prompt::paste(&mut palette.input, text);
+            palette.at = 0;
+        }
+        Content::Record(form) => keep::form_paste(form, text),
+        _ => {}
     }
 }
 

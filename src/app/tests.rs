@@ -389,7 +389,7 @@ fn panes_turn_hide_and_take_the_keys() {
     press(&mut app, "<tab>");
     assert_eq!(app.panes().shown(), Some(Pane::Descriptors));
     press(&mut app, "<backtab> <backtab>");
-    assert_eq!(app.panes().shown(), Some(Pane::Elapsed));
+    assert_eq!(app.panes().shown(), Some(Pane::Record));
     press(&mut app, "3 0");
     assert_eq!(app.panes().shown(), None);
     press(&mut app, "<enter>");

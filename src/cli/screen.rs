@@ -29,6 +29,10 @@ pub(super) fn run(settings: &Settings, machine: &Machine) -> anyhow::Result<Exit
             analysis::explain(world, &knowledge.known(), process)
         }),
     };
-    runtime::run(RunOptions { screen, collector })?;
+    runtime::run(RunOptions {
+        screen,
+        collector,
+        rules: machine.rules().to_owned(),
+    })?;
     Ok(Exit::Done)
 }

@@ -56,6 +56,8 @@ pub struct RunOptions {
     pub screen: Options,
     /// Samples and judges.
     pub collector: Collector,
+    /// Which rules judge, for snapshots.
+    pub rules: String,
 }
 
 /// Shows the screen until the user leaves it, a signal ends it, or the terminal is gone.
@@ -118,6 +120,7 @@ async fn show(
     let RunOptions {
         mut screen,
         collector,
+        rules,
     } = options;
     screen.ascii = capabilities.ascii;
     screen.colour = capabilities.colour;
@@ -138,7 +141,12 @@ async fn show(
     } else {
         Access::ReadWrite
     };
-    let work = Work::new(access, Arc::clone(&screen.keep_redactor), collector.knowledge());
+    let work = Work::new(
+        access,
+        Arc::clone(&screen.keep_redactor),
+        collector.knowledge(),
+        rules,
+    );
     let feed = Feed::start(collector, asked)?;
     let desk = Desk::start(work)?;
     let mut window = Window::new(screen, Screen::enter(capabilities)?, feed, desk, asked);

@@ -2,6 +2,7 @@
 //! something here and now.
 
 use super::paint::{Drawn, lit, say};
+use super::record;
 use super::theme::{Theme, Tone};
 use crate::app::App;
 use crate::app::command::{self, Availability, Command};
@@ -21,7 +22,7 @@ pub(super) fn step(app: &App, width: usize, theme: Theme) -> (Drawn, Option<usiz
     }
     let (text, tone) = match app.status() {
         Some(status) => (say(status, Tone::Strong), Tone::Strong),
-        None => (next_step(app), Tone::Plain),
+        None => (next_step(app, width), Tone::Plain),
     };
     let text = theme.text(&text.text);
     let mut line = Drawn::one(" ".to_owned(), tone);
@@ -55,12 +56,12 @@ pub(super) fn typed(
     (line, Some(1 + columns(label) + columns(shown)))
 }
 
-fn next_step(app: &App) -> super::paint::Piece {
+fn next_step(app: &App, width: usize) -> super::paint::Piece {
     let Some((shown, node)) = app.shown().zip(app.nav().node()) else {
         return lit("", Tone::Plain);
     };
     match node.instance.and_then(|id| shown.instance(id)) {
-        Some(instance) => say(&of_instance(instance), Tone::Plain),
+        Some(instance) => say(&of_instance(app, instance, width), Tone::Plain),
         None if node.figures.trouble() > 0 => say(
             &format!("next: {} in trouble below; ] goes there", node.figures.trouble()),
             Tone::Plain,
@@ -69,38 +70,40 @@ fn next_step(app: &App) -> super::paint::Piece {
     }
 }
 
-/// Identify, prove, revoke, verify, then end: in that order, and by somebody else's hand so far.
-fn of_instance(instance: &Instance) -> String {
-    let letters: Vec<&str> = instance
-        .reach
-        .iter()
-        .flatten()
-        .map(|lead| lead.letter.as_str())
-        .collect();
-    match instance.finding {
-        Finding::Attached | Finding::Network if !instance.older_twin => String::new(),
-        Finding::Attached | Finding::Network => {
-            "next: a younger twin runs: find out whether the session of this one has ended".to_owned()
+/// Below this width the step line names the next step alone.
+const BOXES: usize = 76;
+
+/// Identify, prove, keep, revoke, verify, then end: in that order.
+fn of_instance(app: &App, instance: &Instance, width: usize) -> String {
+    let next = advice(app, instance);
+    let told = app.keep().incident().is_some() || app.keep().is_saved(instance.id);
+    let boxes = instance.finding == Finding::Severed && instance.reach.is_some();
+    match next {
+        Some(next) if boxes && width >= BOXES => {
+            format!("next: {next}  {}", record::boxes(app, instance.id))
         }
-        Finding::Wedged => {
-            "next: its client cannot act: look at the client first, it may be resumed".to_owned()
-        }
-        Finding::Held => {
-            "next: find out what the holder of the other end is for: ending it may be the remedy".to_owned()
-        }
-        Finding::Defunct => "next: it has exited; what is left is for its parent to wait for it".to_owned(),
-        Finding::Unknown => "next: read what is not known (1) with the rights that it needs".to_owned(),
-        Finding::Severed if instance.reach.is_none() => {
-            "next: wait for the closer look, then read what it reaches (1)".to_owned()
-        }
-        Finding::Severed if letters.is_empty() => {
-            "next: no visible lead: check 1 to 4, then end it; it is housekeeping".to_owned()
-        }
-        Finding::Severed => format!(
-            "next: revoke {}, verify each denial, then TERM and look again",
-            letters.join(" ")
-        ),
+        Some(next) => format!("next: {next}"),
+        None if told && width >= BOXES => record::boxes(app, instance.id),
+        None => String::new(),
     }
+}
+
+fn advice(app: &App, instance: &Instance) -> Option<String> {
+    let text = match instance.finding {
+        Finding::Attached | Finding::Network if !instance.older_twin => return None,
+        Finding::Attached | Finding::Network => {
+            "a younger twin runs: find out whether the session of this one has ended"
+        }
+        Finding::Wedged => "its client cannot act: look at the client first, it may be resumed",
+        Finding::Held => "find out what the holder of the other end is for: ending it may be the remedy",
+        Finding::Defunct => "it has exited; what is left is for its parent to wait for it",
+        Finding::Unknown => "read what is not known (1) with the rights that it needs",
+        Finding::Severed if instance.reach.is_none() => {
+            "wait for the closer look, then read what it reaches (1)"
+        }
+        Finding::Severed => return record::next(app, instance.id),
+    };
+    Some(text.to_owned())
 }
 
 /// The commands of the footer that would do something, in its order; where they do not fit, those
@@ -138,6 +141,17 @@ pub(super) fn keys(app: &App, width: usize) -> Drawn {
     };
     if let Some(popup) = app.popup() {
         match popup.content() {
+            Content::Record(form) if form.typing().is_some() => {
+                fixed(&[("Enter", "write"), ("Esc", "cancel"), ("Ctrl-U", "clear")]);
+            }
+            Content::Record(_) => fixed(&[
+                ("Enter", "fill"),
+                ("v", "revoked"),
+                ("d", "denied"),
+                ("a", "attach"),
+                ("Up Down", "choose"),
+                ("Esc", "close"),
+            ]),
             Content::Quit { .. } => fixed(&[("y", "quit all the same"), ("Esc", "stay")]),
             Content::Palette(_) => fixed(&[("Enter", "run"), ("Up Down", "choose"), ("Esc", "close")]),
             _ => fixed(&[("Up Down PgUp PgDn", "scroll"), ("Esc", "close")]),

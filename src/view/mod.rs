@@ -16,6 +16,7 @@ mod notes;
 mod paint;
 mod pane;
 mod popup;
+mod record;
 #[cfg(test)]
 mod tests;
 mod theme;

@@ -7,6 +7,7 @@ use ratatui::widgets::{Clear, Widget as _};
 use super::help;
 use super::keep;
 use super::paint::{Drawn, Para, lit, safe, say};
+use super::record;
 use super::theme::{Theme, Tone};
 use super::{Scroll, footer};
 use crate::analysis::Explanation;
@@ -37,6 +38,9 @@ pub(super) fn draw(
 ) -> Option<Position> {
     if let Content::Palette(palette) = popup.content() {
         return Some(draw_palette(buffer, screen, app, palette, theme));
+    }
+    if let Content::Record(form) = popup.content() {
+        return record::form(buffer, screen, app, form, theme);
     }
     let width = if screen.width < NARROW {
         screen.width
@@ -81,7 +85,7 @@ fn centred(screen: Rect, width: u16, height: u16) -> Rect {
     Rect { x, y, width, height }.intersection(screen)
 }
 
-fn frame(buffer: &mut Buffer, area: Rect, title: &Safe, place: &str, theme: Theme) {
+pub(super) fn frame(buffer: &mut Buffer, area: Rect, title: &Safe, place: &str, theme: Theme) {
     Clear.render(area, buffer);
     let [top_left, top_right, bottom_left, bottom_right] = theme.corners();
     let inner = usize::from(area.width.saturating_sub(2));
@@ -161,7 +165,9 @@ fn draw_palette(buffer: &mut Buffer, screen: Rect, app: &App, palette: &Palette,
 
 fn content(app: &App, content: &Content, width: usize) -> (Safe, Vec<Para>) {
     match content {
-        Content::Help | Content::Palette(_) => (Safe::literal("help"), help::paragraphs()),
+        Content::Help | Content::Palette(_) | Content::Record(_) => {
+            (Safe::literal("help"), help::paragraphs())
+        }
         Content::Explain {
             label,
             at,

@@ -45,6 +45,8 @@ pub enum Command {
     PaneGroup,
     /// Shows pane 5.
     PaneElapsed,
+    /// Shows pane 6.
+    PaneRecord,
     /// Hides the pane.
     HidePane,
     /// Moves the keys to the pane, then gives it the whole screen.
@@ -85,6 +87,8 @@ pub enum Command {
     Incident,
     /// Writes a note.
     Note,
+    /// Opens the record of the instance.
+    Record,
     /// Marks the row, or takes its mark away.
     Mark,
     /// Takes all marks away.
@@ -192,13 +196,11 @@ pub fn of(command: Command) -> Option<&'static CommandSpec> {
 
 /// Keys of later versions, and what they will do: one line says so, nothing else happens.
 pub(super) const LATER: &[(Key, &str)] = &[
-    (Key::Char('r'), "the record"),
     (Key::Char('y'), "copying"),
     (Key::Char('Y'), "copying"),
     (Key::Char('T'), "sending signals"),
     (Key::Char('K'), "sending signals"),
     (Key::F(9), "sending signals"),
-    (Key::Char('6'), "the record"),
     (Key::Char('7'), "the calls"),
 ];
 

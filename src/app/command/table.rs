@@ -36,7 +36,7 @@ const fn with(
     }
 }
 
-pub(super) static COMMANDS: [CommandSpec; 46] = [
+pub(super) static COMMANDS: [CommandSpec; 48] = [
     with(
         entry(
             Command::Up,
@@ -317,6 +317,13 @@ pub(super) static COMMANDS: [CommandSpec; 46] = [
         "time line to scale",
     ),
     entry(
+        Command::PaneRecord,
+        "record-pane",
+        &[Key::Char('6')],
+        Panes,
+        "the record as it stands: fields, leads, notes",
+    ),
+    entry(
         Command::NextPane,
         "next-pane",
         &[Key::Tab],
@@ -386,6 +393,17 @@ pub(super) static COMMANDS: [CommandSpec; 46] = [
             "write a note on this row into the journal; Tab: on the whole incident",
         ),
         Some("note"),
+        available::writes,
+    ),
+    with(
+        entry(
+            Command::Record,
+            "record",
+            &[Key::Char('r')],
+            Keep,
+            "fill the server's record; mark leads revoked, denied; attach output",
+        ),
+        None,
         available::writes,
     ),
     with(

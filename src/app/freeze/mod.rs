@@ -7,9 +7,9 @@ mod update;
 use std::sync::Arc;
 
 use super::effect::JobId;
-use crate::analysis::Since;
 use crate::journal::Digest;
 use crate::model::world::World;
+use crate::table::Since;
 
 pub(super) use update::{done, stalled, take, toggle};
 

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::{Feed, Freezing, Frozen, Saved, SavedFile, Stage};
-use crate::analysis::Since;
 use crate::app::App;
 use crate::app::effect::{Effect, JobId, Order};
 use crate::app::keep;
@@ -13,6 +12,7 @@ use crate::journal::Line;
 use crate::model::identity::ProcessKey;
 use crate::model::reading::Reading;
 use crate::model::world::World;
+use crate::table::Since;
 
 /// Freezes the live view, or thaws a held one.
 pub(in crate::app) fn toggle(app: &mut App) -> Vec<Effect> {

@@ -1,6 +1,8 @@
 //! The incident that is open: its journal as far as it is known here, what is on its way to the
 //! disk, and what did not get there.
 
+mod form;
+mod record;
 #[cfg(test)]
 pub(crate) mod testkit;
 #[cfg(test)]
@@ -9,12 +11,16 @@ mod update;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::effect::JobId;
-use crate::journal::{Entry, Head, Line, Story};
+use super::effect::{JobId, Order};
+use crate::journal::{Head, Line, Story};
 use crate::model::identity::InstanceId;
 
+pub use form::{Form, Typing};
+pub use record::Progress;
+
+pub(super) use form::{key as form_key, paste as form_paste};
 pub(super) use update::{
-    Then, add, called, interrupt, note, open, opened, quit, take_note, titled, toggle_about, written,
+    Then, add, called, interrupt, note, open, opened, quit, record, take_note, titled, toggle_about, written,
 };
 
 /// What is kept.
@@ -35,8 +41,8 @@ pub struct Keep {
 /// An entry on its way to the disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiting {
-    /// The entry.
-    pub(super) entry: Entry,
+    /// The order.
+    pub(super) order: Order,
     /// How the operator would call it: `the note on git 48271`.
     pub(super) what: String,
 }

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use proptest::prelude::*;
+
 use super::testkit::{Journal, served};
-use crate::app::effect::{Effect, JobId, Order, Outcome};
+use crate::app::effect::{Effect, JobId, Material, Order, Outcome};
 use crate::app::popup::Content;
 use crate::app::testkit::{app, app_with, live, options, press, selected};
 use crate::app::{App, Event, Key, update};
-use crate::journal::entry::FileRef;
+use crate::journal::entry::{FieldName, FieldSource, FileRef};
 use crate::journal::{Digest, Entry, Subject};
 use crate::model::time::UnixMillis;
 use crate::model::world::World;
@@ -175,4 +177,112 @@ fn lines_of_another_operator_are_taken_and_none_twice() {
     let story = app.keep().incident().expect("an incident").story();
     assert_eq!(story.snapshots.len(), 1);
     assert_eq!(story.events.len(), 2);
+}
+
+#[test]
+fn the_record_is_filled_and_leads_are_marked_within_few_keys() {
+    let world = live().world();
+    let mut app = app(Arc::clone(&world), 80, 24);
+    let mut journal = Journal::of(&world);
+    served(&mut app, &mut journal, "r OPS-1412 <enter>");
+    let written = served(
+        &mut app,
+        &mut journal,
+        "G v gateway <enter> d 401 <enter> k v <enter> g <end> k k k <enter> later <enter>",
+    );
+    let [
+        Entry::Revoked { lead, how, .. },
+        Entry::Denied { .. },
+        Entry::Revoked {
+            lead: second,
+            how: None,
+            ..
+        },
+        Entry::Field {
+            field, value, source, ..
+        },
+    ] = &written[..]
+    else {
+        panic!("{written:?}");
+    };
+    assert_eq!((lead.letter.as_str(), how.as_deref()), ("c", Some("gateway")));
+    assert_eq!(second.letter, "b");
+    assert_eq!((*field, value.as_str()), (FieldName::FollowUp, "later"));
+    assert_eq!(*source, FieldSource::Entered);
+    let id = world
+        .judged
+        .instances
+        .iter()
+        .find(|one| one.name.lossy() == "git")
+        .expect("git")
+        .id;
+    let progress = app.progress(id);
+    assert_eq!((progress.leads, progress.revoked, progress.denied), (3, 2, 1));
+    press(&mut app, "<esc>");
+    assert!(app.popup().is_none());
+}
+
+#[test]
+fn output_is_attached_as_it_was_pasted() {
+    let world = live().world();
+    let mut app = app(Arc::clone(&world), 80, 24);
+    let mut journal = Journal::of(&world);
+    served(&mut app, &mut journal, "r T <enter>");
+    press(&mut app, "G a");
+    let output = "line 1\nq\ty\n";
+    update(&mut app, Event::Paste(output.to_owned()));
+    let effects = press(&mut app, "<enter>");
+    let [Effect::Desk(_, Order::Attach(attach))] = &effects[..] else {
+        panic!("{effects:?}");
+    };
+    assert_eq!(attach.material, Material::Pasted(output.to_owned()));
+    assert_eq!(attach.lead.as_ref().map(|lead| lead.letter.as_str()), Some("c"));
+    press(&mut app, "a /tmp/x");
+    let effects = press(&mut app, "<enter>");
+    assert!(effects.iter().any(|effect| matches!(
+        effect,
+        Effect::Desk(_, Order::Attach(attach)) if attach.material == Material::File("/tmp/x".to_owned())
+    )));
+}
+
+#[test]
+fn a_member_opens_the_record_of_its_server_and_a_row_of_several_says_why_not() {
+    let world = live().world();
+    let mut app = app(Arc::clone(&world), 80, 24);
+    let mut journal = Journal::of(&world);
+    press(&mut app, "<home> r");
+    assert!(app.prompt().is_none() && app.popup().is_none());
+    assert!(app.status().is_some_and(|said| said.contains("one server")));
+    served(&mut app, &mut journal, "<down> <down> r T <enter>");
+    assert!(
+        app.popup()
+            .is_some_and(|popup| matches!(popup.content(), Content::Record(form) if form.on().name == "git"))
+    );
+}
+
+/// Whether something would be done outside the screen.
+fn acts(effects: &[Effect]) -> bool {
+    effects.iter().any(|effect| !matches!(effect, Effect::Demand(_)))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Whatever is open, and whatever is pasted: no command runs, and no popup or prompt opens or closes.
+    #[test]
+    fn pasted_text_never_triggers_a_command(
+        keys in prop::sample::select(vec!["", "m T <enter>", "m", "i", "r T <enter>", "r T <enter> a", "r T <enter> <enter>", "/", ":", "?", "Z", "<enter>"]),
+        text in "(?s)[ZfimrqyYU 0-9\\n\\r\\t\u{1b}\u{3}a-z/:?]{0,40}",
+    ) {
+        let world = live().world();
+        let mut app = app(Arc::clone(&world), 80, 24);
+        let mut journal = Journal::of(&world);
+        served(&mut app, &mut journal, keys);
+        let before = (app.popup().is_some(), app.prompt().is_some(), app.feed().is_live(), app.panes().shown());
+        let effects = update(&mut app, Event::Paste(text));
+        prop_assert!(!acts(&effects), "{effects:?}");
+        let after = (app.popup().is_some(), app.prompt().is_some(), app.feed().is_live(), app.panes().shown());
+        prop_assert_eq!(before, after);
+        prop_assert!(app.marks().is_empty());
+    }
 }

@@ -1,6 +1,6 @@
 //! Opening an incident, writing notes, and what the desk answers.
 
-use super::{Incident, Waiting};
+use super::{Form, Incident, Waiting};
 use crate::app::effect::{Effect, JobId, Opened, Order};
 use crate::app::popup::{Content, Popup};
 use crate::app::prompt::{Prompt, Purpose};
@@ -15,6 +15,8 @@ pub(in crate::app) enum Then {
     Nothing,
     /// A note on these.
     Note(Vec<Subject>),
+    /// The record of this one.
+    Record(InstanceRef),
 }
 
 /// Shows the incident; asks its title where none is open.
@@ -54,6 +56,7 @@ pub(in crate::app) fn titled(app: &mut App, title: &str, then: Then) -> Vec<Effe
     match then {
         Then::Nothing => {}
         Then::Note(subjects) => ask_note(app, subjects),
+        Then::Record(on) => show_record(app, on),
     }
     effects
 }
@@ -79,6 +82,29 @@ fn ask_note(app: &mut App, subjects: Vec<Subject>) {
         },
         input: String::new().into(),
     });
+}
+
+/// Opens the record of the instance that the row is, or is a member of.
+pub(in crate::app) fn record(app: &mut App) {
+    let instance = app
+        .shown()
+        .zip(app.nav().node())
+        .and_then(|(shown, node)| shown.instance(node.instance?));
+    let Some(on) = instance.map(InstanceRef::of) else {
+        return app.say("the record is one server's: select its row".to_owned());
+    };
+    if app.keep.is_open() {
+        show_record(app, on);
+    } else {
+        ask_title(app, Then::Record(on));
+    }
+}
+
+fn show_record(app: &mut App, on: InstanceRef) {
+    if let Some(world) = app.feed.shown().cloned() {
+        let form = Form::new(on, world);
+        app.popup = Some(Popup::new(Content::Record(Box::new(form))));
+    }
 }
 
 /// What a note is about: the row; where it counts several, the marked rows.
@@ -153,7 +179,12 @@ pub(in crate::app) fn take_note(app: &mut App, text: &str, on: Vec<Subject>, who
 
 /// Orders an entry of the journal, behind those that could not be written before.
 pub(in crate::app) fn append(app: &mut App, entry: Entry, what: String) -> Vec<Effect> {
-    app.keep.unsaved.push(Waiting { entry, what });
+    order(app, Order::Append(Box::new(entry)), what)
+}
+
+/// Gives an order that ends in the journal, behind those that failed before.
+pub(in crate::app) fn order(app: &mut App, order: Order, what: String) -> Vec<Effect> {
+    app.keep.unsaved.push(Waiting { order, what });
     retry(app)
 }
 
@@ -164,7 +195,7 @@ pub(in crate::app) fn retry(app: &mut App) -> Vec<Effect> {
         .into_iter()
         .map(|waiting| {
             let job = app.next_job();
-            let order = Order::Append(Box::new(waiting.entry.clone()));
+            let order = waiting.order.clone();
             app.keep.waiting.insert(job, waiting);
             Effect::Desk(job, order)
         })

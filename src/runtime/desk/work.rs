@@ -1,35 +1,36 @@
 //! What the desk does for an order: snapshots and journal, through the store.
 
 use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Cursor, Read};
 use std::sync::Arc;
 
 use crate::app::freeze::SavedFile;
-use crate::app::{Opened, Order, Outcome};
-use crate::journal::entry::SnapshotReason;
+use crate::app::{Attach, Material, Opened, Order, Outcome};
+use crate::journal::entry::{AttachedFrom, SnapshotReason};
 use crate::journal::{Entry, Line, Operator};
 use crate::model::host::Observer;
 use crate::model::world::World;
 use crate::platform::wall_clock;
 use crate::store::files::Kept;
 use crate::store::place::state_directory;
-use crate::store::{Access, Incident, Opening, Snapshot, Store, StoreError};
+use crate::store::{Access, Attachment, Incident, Opening, Snapshot, Store, StoreError};
 use crate::text::redact::Redactor;
 
 use crate::runtime::collector::Knowledge;
 
-/// Version of the rules that a snapshot's judgement was made with: they come with the program.
-const RULES: &str = env!("CARGO_PKG_VERSION");
+const NOT_OPEN: &str = "no incident is open";
 
 /// What the desk works with.
 pub(in crate::runtime) struct Work {
     access: Access,
     redactor: Arc<Redactor>,
     knowledge: Knowledge,
+    /// Which rules judge, for snapshots.
+    rules: String,
     state_home: Option<OsString>,
     home: Option<OsString>,
     open: Option<Open>,
-    /// Snapshots of this run that belong to no incident yet.
-    loose: Vec<Snapshot>,
 }
 
 /// The incident that is open.
@@ -43,15 +44,20 @@ struct Open {
 impl Work {
     /// Returns a desk that has done nothing yet; finds the state directory by this process's
     /// environment.
-    pub(in crate::runtime) fn new(access: Access, redactor: Arc<Redactor>, knowledge: Knowledge) -> Self {
+    pub(in crate::runtime) fn new(
+        access: Access,
+        redactor: Arc<Redactor>,
+        knowledge: Knowledge,
+        rules: String,
+    ) -> Self {
         Self {
             access,
             redactor,
             knowledge,
+            rules,
             state_home: std::env::var_os("XDG_STATE_HOME"),
             home: std::env::var_os("HOME"),
             open: None,
-            loose: Vec::new(),
         }
     }
 
@@ -62,7 +68,11 @@ impl Work {
             Order::Open { title, on } => Outcome::Opened(said(self.open(&title, &on))),
             Order::Append(entry) => Outcome::Written(match &mut self.open {
                 Some(open) => said(open.append(*entry)),
-                None => Err("no incident is open".to_owned()),
+                None => Err(NOT_OPEN.to_owned()),
+            }),
+            Order::Attach(attach) => Outcome::Written(match &mut self.open {
+                Some(open) => open.attach(*attach),
+                None => Err(NOT_OPEN.to_owned()),
             }),
         }
     }
@@ -79,7 +89,13 @@ impl Work {
 
     fn save(&mut self, world: &World) -> Result<(SavedFile, Vec<Line>), StoreError> {
         let configured = self.knowledge.known().configured;
-        let snapshot = Snapshot::new(world, &configured.servers, RULES, wall_clock(), &self.redactor);
+        let snapshot = Snapshot::new(
+            world,
+            &configured.servers,
+            &self.rules,
+            wall_clock(),
+            &self.redactor,
+        );
         let file = |kept: Kept| SavedFile {
             path: kept.path.display().to_string(),
             sha256: kept.sha256,
@@ -91,7 +107,6 @@ impl Work {
             return Ok((file(kept), open.new_lines()?));
         }
         let kept = self.store(&world.sample.observer)?.save_loose(&snapshot)?;
-        self.loose.push(snapshot);
         Ok((file(kept), Vec::new()))
     }
 
@@ -101,13 +116,14 @@ impl Work {
         let observer = &on.sample.observer;
         let operator = Operator::from(observer);
         let opening = Opening::on(&on.sample.host, title);
-        let incident = self.store(observer)?.create(&opening, &operator, wall_clock())?;
-        let mut problem = None;
-        for snapshot in std::mem::take(&mut self.loose) {
-            if let Err(error) = incident.save(&snapshot, SnapshotReason::CopiedIn, &operator) {
-                problem = Some(error.to_string());
-            }
-        }
+        let store = self.store(observer)?;
+        let incident = store.create(&opening, &operator, wall_clock())?;
+        let copied = store.loose(&on.sample.host.boot_id).and_then(|paths| {
+            paths
+                .iter()
+                .try_for_each(|path| incident.copy_in(path, &operator, wall_clock()).map(|_| ()))
+        });
+        let problem = copied.err().map(|error| error.to_string());
         let mut open = Open {
             incident,
             operator,
@@ -131,6 +147,30 @@ impl Open {
         self.new_lines()
     }
 
+    fn attach(&mut self, attach: Attach) -> Result<Vec<Line>, String> {
+        let Attach {
+            material,
+            label,
+            on,
+            lead,
+        } = attach;
+        let (mut bytes, from): (Box<dyn Read>, AttachedFrom) = match material {
+            Material::Pasted(text) => (Box::new(Cursor::new(text)), AttachedFrom::Pasted),
+            Material::File(path) => (Box::new(regular(&path)?), AttachedFrom::File { path }),
+        };
+        let attachment = Attachment {
+            label,
+            on,
+            lead,
+            from,
+        };
+        said(
+            self.incident
+                .attach(&mut bytes, attachment, &self.operator, wall_clock()),
+        )?;
+        said(self.new_lines())
+    }
+
     /// Reads what was added since, by anybody.
     fn new_lines(&mut self) -> Result<Vec<Line>, StoreError> {
         let mut lines = Vec::new();
@@ -143,6 +183,15 @@ impl Open {
         self.seen = lines.last().map_or(seen, |line| line.seq);
         Ok(lines)
     }
+}
+
+/// Opens a file to attach: a pipe or a device would never end.
+fn regular(path: &str) -> Result<File, String> {
+    let named = |error: io::Error| format!("open {path}: {error}");
+    if !fs::metadata(path).map_err(named)?.is_file() {
+        return Err(format!("open {path}: it is no regular file"));
+    }
+    File::open(path).map_err(named)
 }
 
 fn said<T>(result: Result<T, StoreError>) -> Result<T, String> {

@@ -14,6 +14,7 @@ use ratatui::layout::Rect;
 
 use super::Scroll;
 use super::paint::{Drawn, Para, lit};
+use super::record;
 use super::theme::{Theme, Tone};
 use crate::app::App;
 use crate::app::panes::{Focus, Pane};
@@ -126,6 +127,13 @@ fn text(app: &App, pane: Pane, width: usize, theme: Theme) -> Vec<Drawn> {
         Pane::Descriptors => descriptors::paragraphs(&subject),
         Pane::Sockets => sockets::paragraphs(&subject),
         Pane::Group => group::paragraphs(&subject),
+        Pane::Record => match subject.instance {
+            Some(instance) => record::paragraphs(app, instance.id, width),
+            None => vec![Para::bare(lit(
+                "The record is one server's: select its row.",
+                Tone::Dim,
+            ))],
+        },
         Pane::Elapsed => {
             lines.extend(elapsed::lines(app, &subject, width, theme));
             Vec::new()

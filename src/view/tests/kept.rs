@@ -37,6 +37,13 @@ kept! {
     incident_80: USUAL, "m OPS-1412 <enter> seen <enter>", "i";
     incident_120: WIDE, "m OPS-1412 <enter> seen <enter>", "i";
     marked_80: USUAL, "", "<space> <space> <up>";
+    record_80: USUAL, "r OPS-1412 <enter>", "";
+    record_leads_80: USUAL, "r OPS-1412 <enter> | G v gateway <enter> | d <enter>", "";
+    record_typing_80: USUAL, "r OPS-1412 <enter>", "<end> k k k <enter> look for the push on the remote";
+    record_typing_40: SMALL, "r OPS-1412 <enter>", "G v gateway";
+    record_120: WIDE, "r OPS-1412 <enter> | G v gateway <enter> | d <enter>", "k";
+    record_pane_80: USUAL, "", "6";
+    record_pane_120: WIDE, "m OPS-1412 <enter> seen <enter> | r G v <enter> <esc>", "6";
     quit_80: USUAL, "i OPS-1412 <enter>", "m lost? <enter> q";
     quit_40: SMALL, "i OPS-1412 <enter>", "m lost? <enter> q";
 }

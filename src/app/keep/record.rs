@@ -1,0 +1,74 @@
+//! The record of an instance as journal and evidence tell it.
+
+use std::sync::Arc;
+
+use crate::app::App;
+use crate::journal::story::Thread;
+use crate::journal::{Evidence, InstanceRef, Record};
+use crate::model::identity::InstanceId;
+use crate::model::world::World;
+
+/// Returns the record of an instance, with the evidence of a world.
+pub(in crate::app) fn of(app: &App, on: &InstanceRef, world: &Arc<World>) -> Record {
+    let story = app.keep.incident.as_ref().map(|incident| &incident.story);
+    let thread = story
+        .and_then(|story| story.threads.get(&on.id))
+        .cloned()
+        .unwrap_or_else(|| Thread::new(on.clone()));
+    let taken_at = world.sample.taken_at;
+    let file = story
+        .into_iter()
+        .flat_map(|story| &story.snapshots)
+        .rfind(|taken| taken.taken_at == taken_at)
+        .map(|taken| taken.file.clone());
+    let evidence = Evidence {
+        file,
+        program: format!("mcpwake {}", env!("CARGO_PKG_VERSION")),
+        world: Arc::clone(world),
+    };
+    Record::new(&thread, Some(&evidence), &app.options.keep_redactor)
+}
+
+/// How far the procedure has come with an instance.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Whether a saved snapshot shows it.
+    pub kept: bool,
+    /// Authorities in all.
+    pub leads: usize,
+    /// Of these revoked.
+    pub revoked: usize,
+    /// Of these shown to be denied.
+    pub denied: usize,
+    /// Whether a TERM was sent and its outcome is known.
+    pub terminated: bool,
+}
+
+impl App {
+    /// Returns the record of an instance of the shown world.
+    pub fn record(&self, id: InstanceId) -> Option<Record> {
+        let world = self.feed.shown()?;
+        let instance = world.judged.instance(id)?;
+        Some(of(self, &InstanceRef::of(instance), world))
+    }
+
+    /// Returns how far the procedure has come with an instance.
+    pub fn progress(&self, id: InstanceId) -> Progress {
+        let Some(record) = self.record(id) else {
+            return Progress::default();
+        };
+        let count = |done: fn(&crate::journal::record::LeadLine) -> bool| {
+            record.leads.iter().filter(|line| done(line)).count()
+        };
+        Progress {
+            kept: self.keep.is_saved(id),
+            leads: record.leads.len(),
+            revoked: count(|line| line.revoked.is_some()),
+            denied: count(|line| line.denied.is_some()),
+            terminated: record
+                .signals
+                .iter()
+                .any(|state| state.signal == "TERM" && state.outcome.is_some()),
+        }
+    }
+}
