@@ -3,6 +3,7 @@
 //! queues nothing and neither a slow scan nor a stalled line blocks a key or a signal.
 
 pub mod caps;
+mod clipboard;
 pub mod collector;
 mod desk;
 mod fault;
@@ -27,7 +28,7 @@ use crate::store::Access;
 
 use self::caps::{Capabilities, Surroundings};
 use self::collector::Collector;
-use self::desk::{Desk, Work};
+use self::desk::{Answer, Desk, Work};
 use self::feed::Feed;
 use self::input::Decoder;
 use self::signals::{Heard, Signals};
@@ -106,6 +107,8 @@ enum Happened {
     Signal(Heard),
     /// A frame has arrived, and took so long.
     Printed(Duration),
+    /// The desk has carried out an order.
+    Answered(Answer),
     /// The collector has something new.
     Update,
     /// The terminal is gone: nobody is there to be told.
@@ -184,7 +187,7 @@ impl Sources<'_> {
                 None => return Err(self.fault("the printer has ended")),
             },
             done = window.desk.answers.recv() => match done {
-                Some((job, outcome)) => Happened::Events(vec![Event::Done(job, outcome)]),
+                Some(answer) => Happened::Answered(answer),
                 None => return Err(self.fault("the desk has ended")),
             },
             changed = window.feed.updates.changed() => match changed {
