@@ -2,6 +2,7 @@
 
 use super::App;
 use super::command::{self, Availability, Command, CommandSpec};
+use super::copy;
 use super::effect::Effect;
 use super::freeze;
 use super::keep;
@@ -83,6 +84,9 @@ fn run(app: &mut App, command: Command) -> Vec<Effect> {
         Command::Incident => keep::open(app),
         Command::Note => keep::note(app),
         Command::Record => keep::record(app),
+        Command::Copy => return copy::rows(app),
+        Command::CopyRecord => return copy::record(app),
+        Command::CopyFormat => copy::turn(app),
         Command::Mark => marks::toggle(app),
         Command::UnmarkAll => marks::clear(app),
         Command::Redraw => return vec![Effect::Redraw],

@@ -49,6 +49,21 @@ pub enum Order {
     Append(Box<Entry>),
     /// Attach output to the open incident.
     Attach(Box<Attach>),
+    /// Put text into a clipboard, and into a file where an incident is open.
+    Copy(Box<Copy>),
+}
+
+/// Text that leaves the screen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Copy {
+    /// The text.
+    pub text: String,
+    /// Ending of its file.
+    pub ending: &'static str,
+    /// How the operator would call it.
+    pub what: String,
+    /// The world that it is a copy of.
+    pub on: Arc<World>,
 }
 
 /// Output to attach.
@@ -83,6 +98,8 @@ pub enum Outcome {
     Opened(Result<Opened, String>),
     /// The entry is on the disk, with the lines of the journal that are new; or why it is not.
     Written(Result<Vec<Line>, String>),
+    /// What became of a copy, in words.
+    Copied(String),
 }
 
 /// An incident that was opened.

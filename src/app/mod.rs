@@ -2,6 +2,7 @@
 
 mod available;
 pub mod command;
+pub mod copy;
 mod dispatch;
 pub mod effect;
 pub mod event;
@@ -31,7 +32,7 @@ use crate::model::world::World;
 use crate::table::tree::Scope;
 use crate::table::{Breadth, Index, Node, Query, RowId, Shown, Sort, cells};
 
-pub use effect::{Attach, Demand, Effect, JobId, Material, Opened, Order, Outcome};
+pub use effect::{Attach, Copy, Demand, Effect, JobId, Material, Opened, Order, Outcome};
 pub use event::Event;
 pub use freeze::Feed;
 pub use key::Key;
@@ -65,6 +66,8 @@ pub struct App {
     keep: Keep,
     /// Rows that were marked by hand.
     marks: BTreeSet<RowId>,
+    /// How rows are copied.
+    copies: copy::Format,
     popup: Option<Popup>,
     status: Option<String>,
     demanded: Option<ProcessKey>,
@@ -116,6 +119,7 @@ impl App {
             panes: Panes::default(),
             keep: Keep::default(),
             marks: BTreeSet::new(),
+            copies: copy::Format::default(),
             popup: None,
             status: None,
             demanded: None,
@@ -339,6 +343,7 @@ fn done(app: &mut App, job: JobId, outcome: Outcome) {
     match outcome {
         Outcome::Saved(result) => freeze::done(app, job, result),
         Outcome::Opened(result) => keep::opened(app, job, result),
+        Outcome::Copied(said) => app.say(said),
         Outcome::Written(result) => keep::written(app, job, result),
     }
 }

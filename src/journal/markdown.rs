@@ -229,7 +229,7 @@ pub fn code(text: &Safe) -> String {
 
 /// Returns text in a code span of a table, where `|` ends a cell even there unless a backslash stands
 /// before it. With a backslash of the text's own before it readers differ in what they see.
-fn cell_code(text: &Safe) -> String {
+pub fn cell_code(text: &Safe) -> String {
     if !text.as_str().contains("\\|") {
         return code(text).replace('|', "\\|");
     }

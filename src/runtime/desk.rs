@@ -23,7 +23,17 @@ pub(super) struct Desk {
     /// Closed by the thread when it ends.
     ended: mpsc::Receiver<()>,
     /// One answer for each order.
-    pub(super) answers: UnboundedReceiver<(JobId, Outcome)>,
+    pub(super) answers: UnboundedReceiver<Answer>,
+}
+
+/// What the desk answers.
+pub(super) struct Answer {
+    /// The order.
+    pub(super) job: JobId,
+    /// What became of it.
+    pub(super) outcome: Outcome,
+    /// Bytes for the terminal: the screen's thread alone writes there.
+    pub(super) terminal: Option<Vec<u8>>,
 }
 
 impl Desk {
@@ -65,11 +75,15 @@ impl Desk {
     }
 }
 
-fn run(mut work: Work, orders: &mpsc::Receiver<(JobId, Order)>, answers: &UnboundedSender<(JobId, Outcome)>) {
+fn run(mut work: Work, orders: &mpsc::Receiver<(JobId, Order)>, answers: &UnboundedSender<Answer>) {
     for (job, order) in orders {
         fault::point("desk");
-        let outcome = work.carry_out(order);
+        let (outcome, terminal) = work.carry_out(order);
         // Nobody listens any more when the screen has ended: what was ordered is done all the same.
-        let _ = answers.send((job, outcome));
+        let _ = answers.send(Answer {
+            job,
+            outcome,
+            terminal,
+        });
     }
 }

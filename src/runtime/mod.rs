@@ -3,6 +3,7 @@
 //! queues nothing and neither a slow scan nor a stalled line blocks a key or a signal.
 
 pub mod caps;
+mod clipboard;
 pub mod collector;
 mod desk;
 mod fault;
@@ -28,7 +29,7 @@ use crate::store::Access;
 
 use self::caps::{Capabilities, Surroundings};
 use self::collector::{Collector, Knowledge};
-use self::desk::{Desk, Work};
+use self::desk::{Answer, Desk, Work};
 use self::feed::Feed;
 use self::follow::Follower;
 pub use self::follow::Saved;
@@ -117,6 +118,8 @@ enum Happened {
     Signal(Heard),
     /// A frame has arrived, and took so long.
     Printed(Duration),
+    /// The desk has carried out an order.
+    Answered(Answer),
     /// The collector has something new.
     Update,
     /// The terminal is gone: nobody is there to be told.
@@ -193,7 +196,7 @@ impl Sources<'_> {
                 None => return Err(self.fault("the printer has ended")),
             },
             done = window.desk.answers.recv() => match done {
-                Some((job, outcome)) => Happened::Events(vec![Event::Done(job, outcome)]),
+                Some(answer) => Happened::Answered(answer),
                 None => return Err(self.fault("the desk has ended")),
             },
             changed = window.feed.updates.changed() => match changed {

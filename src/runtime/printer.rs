@@ -15,6 +15,8 @@ use crate::platform::own::{self, Ready};
 enum Sheet {
     /// A frame; the loop is told when it has arrived.
     Frame(Vec<u8>),
+    /// A sequence that draws nothing: nobody waits for it.
+    Aside(Vec<u8>),
     /// The terminal's restoration; the sender waits for the answer.
     Last(Vec<u8>, mpsc::Sender<()>),
 }
@@ -55,6 +57,11 @@ impl Printer {
         let _ = self.0.send(Sheet::Frame(bytes));
     }
 
+    /// Sends a sequence that draws nothing.
+    pub(super) fn aside(&self, bytes: Vec<u8>) {
+        let _ = self.0.send(Sheet::Aside(bytes));
+    }
+
     /// Sends the last bytes and waits for them, at most so long.
     pub(super) fn last(&self, bytes: Vec<u8>, at_most: Duration) -> Last {
         let (done, answer) = mpsc::channel();
@@ -77,6 +84,12 @@ fn run(mut terminal: File, sheets: &mpsc::Receiver<Sheet>, printed: &UnboundedSe
                 let answer = write(&mut terminal, &bytes).map(|()| begun.elapsed());
                 let failed = answer.is_err();
                 if printed.send(answer).is_err() || failed {
+                    return;
+                }
+            }
+            Sheet::Aside(bytes) => {
+                if let Err(error) = write(&mut terminal, &bytes) {
+                    let _ = printed.send(Err(error));
                     return;
                 }
             }

@@ -68,6 +68,11 @@ impl Screen {
         Ok(())
     }
 
+    /// Sends a sequence that draws nothing, between two frames.
+    pub(super) fn send(&self, bytes: Vec<u8>) {
+        self.printer.aside(bytes);
+    }
+
     /// Forgets what is on the terminal: the next drawing writes every cell.
     ///
     /// Not `Terminal::clear`: that asks the terminal where its cursor is, and reads the answer

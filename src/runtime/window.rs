@@ -106,6 +106,12 @@ impl Window {
                 self.adapt(took);
                 Flow::Go
             }
+            Happened::Answered(answer) => {
+                if let Some(bytes) = answer.terminal {
+                    self.screen.send(bytes);
+                }
+                self.handle(vec![Event::Done(answer.job, answer.outcome)])?
+            }
             Happened::Update => {
                 let newest = self.newest();
                 self.handle(newest)?

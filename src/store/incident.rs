@@ -182,6 +182,19 @@ impl Incident {
         Ok((kept, receipt))
     }
 
+    /// Writes a copy that leaves the screen into `copies`: no evidence, so that the journal does not
+    /// name it.
+    pub fn copy(&self, text: &str, ending: &str, at: UnixMillis) -> Result<PathBuf, StoreError> {
+        let directory = self.directory.join("copies");
+        self.parts.demand_writable("write to", &directory)?;
+        files::demand_private(&self.directory, self.parts.uid)?;
+        files::private_directory(&directory, self.parts.uid)?;
+        let kept = files::write_whole(&directory, &mut |out| out.write_all(text.as_bytes()), &|digest| {
+            format!("{}-{digest}.{ending}", stamp(at)).into()
+        })?;
+        Ok(kept.path)
+    }
+
     fn inner(&self, name: &str) -> Result<PathBuf, StoreError> {
         let directory = self.directory.join(name);
         self.parts.demand_writable("write to", &directory)?;

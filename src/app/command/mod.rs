@@ -89,6 +89,12 @@ pub enum Command {
     Note,
     /// Opens the record of the instance.
     Record,
+    /// Copies rows.
+    Copy,
+    /// Copies the record of a server.
+    CopyRecord,
+    /// Changes how rows are copied.
+    CopyFormat,
     /// Marks the row, or takes its mark away.
     Mark,
     /// Takes all marks away.
@@ -196,8 +202,6 @@ pub fn of(command: Command) -> Option<&'static CommandSpec> {
 
 /// Keys of later versions, and what they will do: one line says so, nothing else happens.
 pub(super) const LATER: &[(Key, &str)] = &[
-    (Key::Char('y'), "copying"),
-    (Key::Char('Y'), "copying"),
     (Key::Char('T'), "sending signals"),
     (Key::Char('K'), "sending signals"),
     (Key::F(9), "sending signals"),
@@ -206,12 +210,13 @@ pub(super) const LATER: &[(Key, &str)] = &[
 
 /// The footer, from the left, with the importance of each: the least important goes first where
 /// the screen is narrow.
-pub(crate) const FOOTER: [(Command, u8); 7] = [
+pub(crate) const FOOTER: [(Command, u8); 8] = [
     (Command::Help, 10),
     (Command::Palette, 6),
     (Command::NextTrouble, 8),
     (Command::Filter, 5),
     (Command::Freeze, 7),
     (Command::Note, 4),
+    (Command::Copy, 3),
     (Command::Quit, 9),
 ];

@@ -36,7 +36,7 @@ const fn with(
     }
 }
 
-pub(super) static COMMANDS: [CommandSpec; 48] = [
+pub(super) static COMMANDS: [CommandSpec; 51] = [
     with(
         entry(
             Command::Up,
@@ -405,6 +405,35 @@ pub(super) static COMMANDS: [CommandSpec; 48] = [
         ),
         None,
         available::writes,
+    ),
+    with(
+        entry(
+            Command::Copy,
+            "copy",
+            &[Key::Char('y')],
+            Keep,
+            "copy the marked rows, or this one, as one table; secrets removed",
+        ),
+        Some("copy"),
+        available::rows,
+    ),
+    with(
+        entry(
+            Command::CopyRecord,
+            "copy-record",
+            &[Key::Char('Y')],
+            Keep,
+            "copy the server's record as Markdown",
+        ),
+        None,
+        available::selected,
+    ),
+    entry(
+        Command::CopyFormat,
+        "copy-format",
+        &[Key::Alt('y')],
+        Keep,
+        "copy rows as a Markdown table, or as tab-separated values",
     ),
     with(
         entry(

@@ -62,7 +62,7 @@ pub(crate) fn serve(app: &mut App, journal: &mut Journal, effects: Vec<Effect>) 
                 written.push(*entry);
                 Outcome::Written(Ok(vec![line]))
             }
-            Order::Save(_) | Order::Attach(_) => continue,
+            Order::Save(_) | Order::Attach(_) | Order::Copy(_) => continue,
         };
         update(app, Event::Done(job, outcome));
     }

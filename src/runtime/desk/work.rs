@@ -6,7 +6,7 @@ use std::io::{self, Cursor, Read};
 use std::sync::Arc;
 
 use crate::app::freeze::SavedFile;
-use crate::app::{Attach, Material, Opened, Order, Outcome};
+use crate::app::{Attach, Copy, Material, Opened, Order, Outcome};
 use crate::journal::entry::{AttachedFrom, SnapshotReason};
 use crate::journal::{Entry, Line, Operator};
 use crate::model::host::Observer;
@@ -17,6 +17,7 @@ use crate::store::place::state_directory;
 use crate::store::{Access, Attachment, Incident, Opening, Snapshot, Store, StoreError};
 use crate::text::redact::Redactor;
 
+use crate::runtime::clipboard::{Clipboard, Surroundings};
 use crate::runtime::collector::Knowledge;
 
 const NOT_OPEN: &str = "no incident is open";
@@ -31,6 +32,7 @@ pub(in crate::runtime) struct Work {
     state_home: Option<OsString>,
     home: Option<OsString>,
     open: Option<Open>,
+    clipboard: Clipboard,
 }
 
 /// The incident that is open.
@@ -58,12 +60,18 @@ impl Work {
             state_home: std::env::var_os("XDG_STATE_HOME"),
             home: std::env::var_os("HOME"),
             open: None,
+            clipboard: Clipboard::new(Surroundings::of_this_process()),
         }
     }
 
-    /// Carries out one order.
-    pub(super) fn carry_out(&mut self, order: Order) -> Outcome {
-        match order {
+    /// Carries out one order; answers with what the terminal has to be sent, where that is a way to
+    /// a clipboard.
+    pub(super) fn carry_out(&mut self, order: Order) -> (Outcome, Option<Vec<u8>>) {
+        let outcome = match order {
+            Order::Copy(copy) => {
+                let (said, terminal) = self.copy(&copy);
+                return (Outcome::Copied(said), terminal);
+            }
             Order::Save(world) => Outcome::Saved(said(self.save(&world))),
             Order::Open { title, on } => Outcome::Opened(said(self.open(&title, &on))),
             Order::Append(entry) => Outcome::Written(match &mut self.open {
@@ -74,7 +82,23 @@ impl Work {
                 Some(open) => open.attach(*attach),
                 None => Err(NOT_OPEN.to_owned()),
             }),
+        };
+        (outcome, None)
+    }
+
+    fn copy(&mut self, copy: &Copy) -> (String, Option<Vec<u8>>) {
+        if copy.on.sample.observer.ssh_from.is_some() {
+            self.clipboard.over_ssh();
         }
+        let placed = self.clipboard.place(&copy.text);
+        let file = match &self.open {
+            Some(open) => match open.incident.copy(&copy.text, copy.ending, wall_clock()) {
+                Ok(path) => format!("; file {}", path.display()),
+                Err(error) => format!("; NO FILE: {error}"),
+            },
+            None => String::new(),
+        };
+        (format!("{}: {}{file}", copy.what, placed.said), placed.terminal)
     }
 
     fn store(&self, observer: &Observer) -> Result<Store, StoreError> {

@@ -1,0 +1,141 @@
+//! Copies for the ticket: rows as one table, the record of a server. Secrets removed, control
+//! characters escaped, no hash and no id shortened; each says what it is a copy of.
+
+mod table;
+#[cfg(test)]
+mod tests;
+
+use super::App;
+use super::effect::{Copy, Effect, Order};
+use super::freeze::Saved;
+use crate::journal::markdown::{self, Origin};
+use crate::table::{Index, Node, RowId, Shown};
+
+/// How rows are copied.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    /// A table of GitHub-flavoured Markdown.
+    #[default]
+    Markdown,
+    /// Values with tabs between them, for a spreadsheet.
+    Tsv,
+}
+
+impl Format {
+    /// Returns the ending of a file of this format.
+    pub fn ending(self) -> &'static str {
+        match self {
+            Self::Markdown => "md",
+            Self::Tsv => "tsv",
+        }
+    }
+}
+
+/// Changes how rows are copied.
+pub(super) fn turn(app: &mut App) {
+    app.copies = match app.copies {
+        Format::Markdown => Format::Tsv,
+        Format::Tsv => Format::Markdown,
+    };
+    app.say(match app.copies {
+        Format::Markdown => "rows are copied as a Markdown table".to_owned(),
+        Format::Tsv => "rows are copied as tab-separated values".to_owned(),
+    });
+}
+
+/// Copies the marked rows, else the selected one.
+pub(super) fn rows(app: &mut App) -> Vec<Effect> {
+    let marked = app.marked_nodes();
+    let nodes: Vec<&Node> = if marked.is_empty() {
+        app.nav.node().into_iter().collect()
+    } else {
+        marked
+    };
+    let one_each = |node: &&Node| matches!(node.id, RowId::Instance(_) | RowId::Process(_));
+    if nodes.is_empty() || !nodes.iter().all(one_each) {
+        app.say("this row counts several: select one below it, or mark some with Space".to_owned());
+        return Vec::new();
+    }
+    let Some(world) = app.feed.shown() else {
+        return Vec::new();
+    };
+    // Whatever the screen shows, a copy holds no secret.
+    let mut index = Index::empty(std::sync::Arc::clone(&app.options.keep_redactor));
+    index.renew(world);
+    let shown = Shown { world, index: &index };
+    let text = table::text(shown, &nodes, app.copies, &source(app));
+    let what = match &nodes[..] {
+        [_] => app.label(),
+        many => format!("{} rows", many.len()),
+    };
+    order(app, text, app.copies.ending(), what)
+}
+
+/// Copies the record of the instance that the row is, or is a member of.
+pub(super) fn record(app: &mut App) -> Vec<Effect> {
+    let id = app.nav.node().and_then(|node| node.instance);
+    let Some(record) = id.and_then(|id| app.record(id)) else {
+        app.say("the record is one server's: select its row".to_owned());
+        return Vec::new();
+    };
+    let Source {
+        title,
+        host,
+        path,
+        head,
+        ..
+    } = source(app);
+    let origin = Origin {
+        title: &title,
+        host: &host,
+        path: &path,
+        head,
+    };
+    let text = markdown::record(&record, &origin);
+    let what = format!("the record of {} {}", record.instance.name, record.instance.pid());
+    order(app, text, Format::Markdown.ending(), what)
+}
+
+fn order(app: &mut App, text: String, ending: &'static str, what: String) -> Vec<Effect> {
+    let Some(world) = app.feed.shown().cloned() else {
+        return Vec::new();
+    };
+    let job = app.next_job();
+    let copy = Copy {
+        text,
+        ending,
+        what,
+        on: world,
+    };
+    vec![Effect::Desk(job, Order::Copy(Box::new(copy)))]
+}
+
+/// What a copy is a copy of.
+struct Source {
+    title: String,
+    host: String,
+    path: String,
+    head: Option<crate::journal::Head>,
+    taken_at: String,
+    /// Digest of the snapshot that the copied sample is saved in.
+    sha256: Option<String>,
+}
+
+fn source(app: &App) -> Source {
+    let incident = app.keep.incident();
+    let world = app.world();
+    let saved = app.feed.frozen().map(super::freeze::Frozen::saved);
+    Source {
+        title: incident.map_or_else(|| "no incident".to_owned(), |one| one.title().to_owned()),
+        host: world.map_or_else(String::new, |world| {
+            world.sample.host.hostname.lossy().into_owned()
+        }),
+        path: incident.map_or_else(String::new, |one| one.path().to_owned()),
+        head: incident.and_then(super::keep::Incident::head),
+        taken_at: world.map_or_else(String::new, |world| world.sample.taken_at.rfc3339()),
+        sha256: match saved {
+            Some(Saved::File(file)) => Some(file.sha256.to_string()),
+            _ => None,
+        },
+    }
+}
