@@ -59,7 +59,10 @@ fn build(
     client: Option<ProcessKey>,
 ) -> End {
     let kind = one.map_or(EndKind::Closed, |one| kind(&one.target));
-    let other = end.map(|end| wire::other_end(case.court.sample, end));
+    let other = match end {
+        Some(end) => Some(wire::other_end(case.court.sample, end)),
+        None => one.and_then(|one| terminal_master(case, one)),
+    };
     let holders = other.as_ref().map_or(&[][..], OtherEnd::holders);
     let mut named: Vec<EndHolder> = holders
         .iter()
@@ -91,6 +94,22 @@ fn build(
         peer,
         holders: named,
         holder_count,
+    }
+}
+
+/// The master of a terminal is its other end.
+fn terminal_master(case: &Case<'_, '_>, one: &Descriptor) -> Option<OtherEnd> {
+    let Target::Terminal { path, hung_up } = &one.target else {
+        return None;
+    };
+    let index = wire::terminal_number(&path.lossy())?;
+    let masters = case.court.sample.terminal_masters.get(&index);
+    match masters {
+        Some(masters) if !masters.is_empty() => Some(OtherEnd::Holders(masters.clone())),
+        _ if *hung_up => Some(OtherEnd::Closed),
+        _ => Some(OtherEnd::Unread(
+            "no readable process holds the master".to_owned(),
+        )),
     }
 }
 

@@ -198,9 +198,7 @@ impl<'c, 'a> Case<'c, 'a> {
             );
             return self.found(Finding::Severed, None, vec![fact]);
         }
-        let index = path
-            .strip_prefix("/dev/pts/")
-            .and_then(|index| index.parse::<u32>().ok());
+        let index = wire::terminal_number(path);
         let masters = index.and_then(|index| self.court.sample.terminal_masters.get(&index));
         let master = masters.and_then(|holders| holders.first());
         match (index, master) {

@@ -53,6 +53,9 @@ pub(crate) fn of(case: &Case<'_, '_>) -> Option<Vec<Lead>> {
     Some(leads)
 }
 
+/// Where an SSH agent listens by itself; one that was told another place is known by who holds it.
+const SSH_AGENT: &[u8] = b"/tmp/ssh-XXXXXXXXXX/agent.1";
+
 /// Connections first: they act without a further step.
 fn rank(kind: LeadKind) -> u8 {
     match kind {
@@ -143,6 +146,9 @@ impl Collector<'_, '_, '_> {
             None if listener => (LeadKind::Listener, socket.local),
             None => return,
         };
+        if listeners::inet_peer(self.court(), socket).is_some_and(|peer| self.case.members.contains(&peer)) {
+            return;
+        }
         let closing = matches!(socket.state.as_str(), "TIME-WAIT" | "CLOSE");
         if closing && socket.protocol == Protocol::Tcp {
             return;
@@ -193,10 +199,17 @@ impl Collector<'_, '_, '_> {
             .and_then(|peer| peer.path.as_ref())
             .or(socket.path.as_ref());
         let Some(path) = path else { return };
-        let known = self.catalog().socket_meaning(path.as_bytes());
-        let holder = peer
-            .and_then(|peer| self.court().sample.holders.get(&peer)?.first().copied())
-            .map(|holder| format!("; the other end is {}", self.court().call(holder.process)));
+        let holder = peer.and_then(|peer| self.court().sample.holders.get(&peer)?.first().copied());
+        if holder.is_some_and(|holder| self.case.members.contains(&holder.process)) {
+            // Between a server and its own helpers: nothing is reached.
+            return;
+        }
+        let agent = holder
+            .and_then(|holder| self.court().get(holder.process))
+            .is_some_and(|other| other.comm.as_bytes() == b"ssh-agent");
+        let place = if agent { SSH_AGENT } else { path.as_bytes() };
+        let known = self.catalog().socket_meaning(place);
+        let holder = holder.map(|holder| format!("; the other end is {}", self.court().call(holder.process)));
         let unknown = "a unix socket with a name; what is served there is not known here".to_owned();
         let (meaning, advice) = known.map_or((unknown, None), |known| (known.meaning, known.advice));
         let kind = if socket.listening {

@@ -130,6 +130,11 @@ fn carries(sample: &Sample, process: &Process, one: &Descriptor, reads: bool) ->
     }
 }
 
+/// Returns N of `/dev/pts/N`.
+pub(crate) fn terminal_number(path: &str) -> Option<u32> {
+    path.strip_prefix("/dev/pts/")?.parse().ok()
+}
+
 /// Returns who holds the other end.
 pub(crate) fn other_end(sample: &Sample, end: WireEnd) -> OtherEnd {
     if end.socket {

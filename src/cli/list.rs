@@ -12,6 +12,10 @@ use crate::report::{self, Selection};
 
 /// Runs the command.
 pub(super) fn run(list: List, machine: &Machine) -> anyhow::Result<Exit> {
+    if list.all && !list.json && (!list.finding.is_empty() || list.session.is_some()) {
+        output::say("--all lists processes: --finding and --session choose instances; leave one of them out");
+        return Ok(Exit::Usage);
+    }
     let world = match &list.from {
         Some(path) => Arc::clone(saved::load(path)?.world()),
         None if list.once => machine.once()?,

@@ -32,6 +32,16 @@ pub(super) struct Machine {
     redactor: Arc<Redactor>,
     show_secrets: bool,
     ascii: bool,
+    talks: Talks,
+}
+
+/// How much is said on stderr.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Talks {
+    /// What the operator has to know.
+    Usual,
+    /// What was looked at, and what it cost.
+    More,
 }
 
 impl Machine {
@@ -50,6 +60,11 @@ impl Machine {
             redactor: Arc::new(Redactor::builtin()?),
             ascii: Surroundings::of_this_process().capabilities(settings.ascii).ascii,
             show_secrets: global.redact == Redact::Off && output::is_terminal(),
+            talks: if global.verbose > 0 {
+                Talks::More
+            } else {
+                Talks::Usual
+            },
         })
     }
 
@@ -101,7 +116,25 @@ impl Machine {
 
     /// Takes one sample.
     pub(super) fn once(&self) -> anyhow::Result<Arc<World>> {
-        self.collector()?.next(None).context("take a sample")
+        let world = self.collector()?.next(None).context("take a sample")?;
+        self.tell(&world);
+        Ok(world)
+    }
+
+    /// Says what a sample looked at and what it cost, where more is to be said.
+    fn tell(&self, world: &World) {
+        if self.talks == Talks::More {
+            let looked = &world.judged.looked_at;
+            output::say(&format!(
+                "sample {} at {}: {} processes, {} configuration files with {} entries, {} ms of CPU",
+                world.seq,
+                world.sample.taken_at.rfc3339(),
+                world.sample.processes.len(),
+                looked.files,
+                looked.entries,
+                world.sample.cost_us.div_ceil(1000)
+            ));
+        }
     }
 
     /// Takes a sample, and a second one where a finding needs it; the process with this pid gets a
@@ -120,6 +153,7 @@ impl Machine {
             }
         };
         let world = collector.settled(selected, BUDGET).context("take a sample")?;
+        self.tell(&world);
         Ok((world, collector.known()))
     }
 

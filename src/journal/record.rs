@@ -165,7 +165,8 @@ fn leads(thread: &Thread, instance: Option<&Instance>, redactor: &Redactor) -> V
     let mut lines: Vec<LeadLine> = Vec::new();
     let seen = instance
         .iter()
-        .flat_map(|instance| instance.reach.iter().flatten());
+        .flat_map(|instance| instance.reach.iter().flatten())
+        .filter(|lead| lead.kind.is_authority());
     for lead in seen {
         let mut lead = LeadRef::of(lead);
         lead.target = redactor.line(&lead.target);

@@ -204,6 +204,11 @@ pub enum LeadKind {
 }
 
 impl LeadKind {
+    /// Returns whether somebody can take it away: a lock, a child or an open port is no authority.
+    pub fn is_authority(self) -> bool {
+        !matches!(self, Self::Listener | Self::File | Self::Child)
+    }
+
     /// Returns the word as in JSON.
     pub fn word(self) -> &'static str {
         match self {

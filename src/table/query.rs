@@ -119,9 +119,10 @@ fn instance_has(shown: Shown<'_>, instance: &Instance, term: &Term) -> bool {
         }
         Term::Session(id) => members.any(|key| has_session(shown, key, id)),
         Term::Text(text) => {
+            let numbered = |key: ProcessKey| key.pid.get().to_string() == *text;
             instance.name.lossy().to_lowercase().contains(text)
                 || instance.finding.word().contains(text.as_str())
-                || members.any(|key| has_text(shown, key, text))
+                || members.any(|key| numbered(key) || has_text(shown, key, text))
                 || instance
                     .client
                     .as_ref()
@@ -137,7 +138,7 @@ fn process_has(shown: Shown<'_>, process: &Process, term: &Term) -> bool {
         Term::User(user) => is_user(process, user),
         Term::Pid(pid) => process.key.pid.get() == *pid,
         Term::Session(id) => has_session(shown, process.key, id),
-        Term::Text(text) => has_text(shown, process.key, text),
+        Term::Text(text) => process.key.pid.get().to_string() == *text || has_text(shown, process.key, text),
     }
 }
 

@@ -62,6 +62,10 @@ fn attached(shown: Shown<'_>, instance: &Instance) -> Safe {
             " ",
         );
     }
+    let stdin = instance.stdio.as_ref().and_then(|stdio| stdio.stdin.as_ref());
+    if stdin.is_some_and(|end| end.kind == EndKind::Tty) {
+        return Safe::literal("a terminal");
+    }
     if instance.older_twin {
         return Safe::literal("older twin");
     }

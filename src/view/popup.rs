@@ -281,6 +281,7 @@ fn problems(shown: Shown<'_>) -> Vec<Para> {
             ));
         }
     }
+    out.extend(closed(shown));
     if out.is_empty() {
         out.push(Para::bare(lit(
             "Everything that was looked at could be read.",
@@ -288,6 +289,25 @@ fn problems(shown: Shown<'_>) -> Vec<Para> {
         )));
     }
     out
+}
+
+/// Processes whose links and descriptors are refused; many are counted.
+fn closed(shown: Shown<'_>) -> Option<Para> {
+    const NAMED: usize = 8;
+    let processes = shown.world.sample.processes.values();
+    let closed: Vec<_> = processes.filter(|process| process.exe.is_denied()).collect();
+    let named = closed
+        .iter()
+        .take(NAMED)
+        .map(|process| shown.name_and_pid(process.key.pid));
+    let mut text = Safe::join(named, ", ");
+    if closed.len() > NAMED {
+        text.push(&Safe::from_text(&format!(" and {} more", closed.len() - NAMED)));
+    }
+    text.push_literal(": program, directory and descriptors may not be read");
+    let mut para = Para::labelled(lit("denied", Tone::Warning), safe(text, Tone::Plain));
+    para.gutter = 13;
+    (!closed.is_empty()).then_some(para)
 }
 
 fn problem_line(shown: Shown<'_>, problem: &Problem) -> Para {

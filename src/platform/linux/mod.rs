@@ -244,6 +244,7 @@ struct Seen {
     all: u32,
     readable: u32,
     others_readable: bool,
+    own_uid: u32,
 }
 
 impl Seen {
@@ -253,6 +254,7 @@ impl Seen {
             all: 0,
             readable: 0,
             others_readable: false,
+            own_uid,
         };
         for process in processes {
             seen.all += 1;
@@ -267,7 +269,7 @@ impl Seen {
     fn visibility(&self, hidden: Option<u32>) -> Visibility {
         if self.readable == self.all && hidden == Some(0) {
             Visibility::All
-        } else if self.others_readable {
+        } else if self.others_readable || self.own_uid == 0 {
             Visibility::Partial
         } else {
             Visibility::Own

@@ -25,10 +25,10 @@ pub(super) fn paragraphs(app: &App, subject: &Subject<'_>) -> Vec<Para> {
 
 fn of_instance(app: &App, subject: &Subject<'_>, instance: &Instance) -> Vec<Para> {
     let mut out = finding(subject, instance);
-    out.extend(marks(subject, instance));
     out.extend(acts_now(subject, instance));
     out.push(can_act(subject, instance.reach.as_deref(), None));
     out.extend(not_known(app, subject, Some(instance)));
+    out.extend(marks(subject, instance));
     let shown = subject.shown;
     for (weight, label) in [(Weight::Supporting, "supports"), (Weight::Context, "context")] {
         let facts = instance.facts.iter().filter(|fact| fact.weight == weight);
