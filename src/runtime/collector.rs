@@ -36,6 +36,16 @@ enum Files {
 pub struct Knowledge(Arc<Mutex<Known>>);
 
 impl Knowledge {
+    /// Returns the knowledge of a program that has read no configuration.
+    #[cfg(test)]
+    pub(super) fn of_nothing() -> Self {
+        let catalog = Catalog::builtin().expect("rules that compile");
+        Self(Arc::new(Mutex::new(Known {
+            catalog: Arc::new(catalog),
+            configured: Arc::new(Configured::default()),
+        })))
+    }
+
     /// Returns it as it is now.
     pub fn known(&self) -> Known {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()

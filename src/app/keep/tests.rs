@@ -127,6 +127,21 @@ fn quitting_asks_while_something_is_not_on_disk() {
 }
 
 #[test]
+fn quitting_names_the_leads_that_were_begun_with_and_are_left_open() {
+    let world = live().world();
+    let mut app = app(Arc::clone(&world), 80, 24);
+    let mut journal = Journal::of(&world);
+    served(&mut app, &mut journal, "r T <enter> <esc>");
+    assert_eq!(press(&mut app, "q"), [Effect::Quit], "nothing was begun");
+    served(&mut app, &mut journal, "r G d <enter> <esc>");
+    assert_eq!(press(&mut app, "q"), []);
+    let Some(Content::Quit { reasons }) = app.popup().map(crate::app::popup::Popup::content) else {
+        panic!("a question");
+    };
+    assert_eq!(reasons[..], ["git 48271: 2 of 3 leads not shown to be denied"]);
+}
+
+#[test]
 fn a_note_that_is_being_typed_is_not_lost_to_an_interrupt() {
     let world = live().world();
     let mut app = app(Arc::clone(&world), 80, 24);

@@ -284,6 +284,7 @@ fn reasons_to_stay(app: &App) -> Vec<String> {
     if typed.is_some_and(|prompt| prompt.is_note() && !prompt.text().trim().is_empty()) {
         reasons.push("the note that is being typed is not written".to_owned());
     }
+    reasons.extend(left_open(app));
     if matches!(app.feed, Feed::Freezing(_)) {
         reasons.push("the held sample is being saved".to_owned());
     }
@@ -291,4 +292,37 @@ fn reasons_to_stay(app: &App) -> Vec<String> {
         reasons.push(format!("the held sample is not saved: {why}"));
     }
     reasons
+}
+
+/// The servers of the incident whose authorities are not all shown to be denied, or whose signals
+/// have no outcome.
+fn left_open(app: &App) -> Vec<String> {
+    let (Some(world), Some(incident)) = (app.feed.shown(), app.keep.incident()) else {
+        return Vec::new();
+    };
+    let threads = incident.story.threads.values();
+    threads
+        .filter(|thread| !(thread.leads.is_empty() && thread.signals.is_empty()))
+        .filter_map(|thread| {
+            let record = super::record::of(app, &thread.on, world);
+            let leads = record.open_leads().count();
+            let signals = record
+                .signals
+                .iter()
+                .filter(|state| state.is_unresolved())
+                .count();
+            let mut parts = Vec::new();
+            if leads > 0 {
+                parts.push(format!(
+                    "{leads} of {} leads not shown to be denied",
+                    record.leads.len()
+                ));
+            }
+            if signals > 0 {
+                parts.push(format!("{signals} signals without an outcome"));
+            }
+            let name = format!("{} {}", thread.on.name, thread.on.pid());
+            (!parts.is_empty()).then(|| format!("{name}: {}", parts.join(", ")))
+        })
+        .collect()
 }

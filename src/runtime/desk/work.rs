@@ -93,7 +93,10 @@ impl Work {
         let placed = self.clipboard.place(&copy.text);
         let file = match &self.open {
             Some(open) => match open.incident.copy(&copy.text, copy.ending, wall_clock()) {
-                Ok(path) => format!("; file {}", path.display()),
+                Ok(path) => {
+                    let name = path.file_name().unwrap_or_default();
+                    format!("; file copies/{}", name.to_string_lossy())
+                }
                 Err(error) => format!("; NO FILE: {error}"),
             },
             None => String::new(),
@@ -221,3 +224,6 @@ fn regular(path: &str) -> Result<File, String> {
 fn said<T>(result: Result<T, StoreError>) -> Result<T, String> {
     result.map_err(|error| error.to_string())
 }
+
+#[cfg(test)]
+mod tests;
