@@ -74,13 +74,17 @@ fn rows_that_count_several_take_the_marked_rows() {
 }
 
 #[test]
-fn neither_an_empty_title_nor_an_empty_note_is_written() {
+fn an_empty_note_is_not_written_and_an_empty_title_goes_on_with_the_open_incident() {
     let world = live().world();
     let mut app = app(Arc::clone(&world), 80, 24);
     let mut journal = Journal::of(&world);
-    assert!(served(&mut app, &mut journal, "i <space> <enter>").is_empty());
-    assert!(!app.keep().is_open());
-    served(&mut app, &mut journal, "i T <enter>");
+    let effects = press(&mut app, "i <space> <enter>");
+    assert!(matches!(
+        &effects[..],
+        [Effect::Desk(_, Order::Open { title: None, .. })]
+    ));
+    super::testkit::serve(&mut app, &mut journal, effects);
+    assert_eq!(app.keep().incident().map(super::Incident::title), Some("OPEN-1"));
     assert!(served(&mut app, &mut journal, "m <enter>").is_empty());
 }
 

@@ -36,11 +36,11 @@ pub(in crate::app) fn ask_title(app: &mut App, then: Then) {
     });
 }
 
-/// Orders the incident, and goes on with what it was opened for. Without a title nothing happens.
+/// Orders the incident, and goes on with what it was opened for. Without a title it is the newest one
+/// that is open: a lost connection does not begin a new one.
 pub(in crate::app) fn titled(app: &mut App, title: &str, then: Then) -> Vec<Effect> {
     let title = title.trim();
-    let Some(world) = app.feed.shown().cloned().filter(|_| !title.is_empty()) else {
-        app.say("no incident opened: it needs a title, such as a ticket number".to_owned());
+    let Some(world) = app.feed.shown().cloned() else {
         return Vec::new();
     };
     let job = app.next_job();
@@ -48,7 +48,7 @@ pub(in crate::app) fn titled(app: &mut App, title: &str, then: Then) -> Vec<Effe
     let mut effects = vec![Effect::Desk(
         job,
         Order::Open {
-            title: title.to_owned(),
+            title: (!title.is_empty()).then(|| title.to_owned()),
             on: world,
         },
     )];

@@ -11,7 +11,6 @@ use crate::app::testkit::{live, options};
 use crate::app::{Attach, Copy, Material, Opened, Order, Outcome};
 use crate::journal::{Digest, Entry};
 use crate::model::world::World;
-use crate::platform::wall_clock;
 use crate::runtime::collector::Knowledge;
 use crate::store::Access;
 
@@ -41,7 +40,7 @@ fn work(state: &TempDir, access: Access) -> Work {
 
 fn opened(work: &mut Work) -> Opened {
     let order = Order::Open {
-        title: "OPS-1412".to_owned(),
+        title: Some("OPS-1412".to_owned()),
         on: world(),
     };
     match work.carry_out(order).0 {
@@ -94,6 +93,21 @@ fn entries_come_back_as_lines_with_those_of_others() {
     };
     assert_eq!(lines.len(), 1);
     assert_eq!(lines[0].seq, 2);
+    let mut theirs = work(&state, Access::ReadWrite);
+    let order = Order::Open {
+        title: None,
+        on: world(),
+    };
+    let Outcome::Opened(Ok(joined)) = theirs.carry_out(order).0 else {
+        panic!("not joined");
+    };
+    assert_eq!((joined.path, joined.title), (opened.path, "OPS-1412".to_owned()));
+    assert_eq!(joined.lines.len(), 2);
+    theirs.carry_out(note("second"));
+    let Outcome::Written(Ok(lines)) = mine.carry_out(note("third")).0 else {
+        panic!("not written");
+    };
+    assert_eq!(lines.iter().map(|line| line.seq).collect::<Vec<_>>(), [3, 4]);
 }
 
 #[test]
@@ -161,13 +175,12 @@ fn a_copy_has_a_file_once_an_incident_is_open() {
 fn read_only_writes_nothing() {
     let state = tempfile::tempdir().unwrap();
     let mut work = work(&state, Access::ReadOnly);
-    let at = wall_clock();
     assert!(matches!(
         work.carry_out(Order::Save(world())).0,
         Outcome::Saved(Err(_))
     ));
     let order = Order::Open {
-        title: format!("at {}", at.clock()),
+        title: Some("OPS-1412".to_owned()),
         on: world(),
     };
     assert!(matches!(work.carry_out(order).0, Outcome::Opened(Err(_))));
