@@ -21,6 +21,14 @@ pub(super) fn world(app: &App) -> Availability {
     when(app.world().is_some(), "the first sample is not there yet")
 }
 
+/// There is a sample of this machine.
+pub(super) fn freezes(app: &App) -> Availability {
+    if app.options.origin.is_some() {
+        return Availability::No("a saved sample is held as it is");
+    }
+    world(app)
+}
+
 /// There are rows.
 pub(super) fn rows(app: &App) -> Availability {
     when(!app.nav.rows().is_empty(), "there is no row")

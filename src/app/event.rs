@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::effect::{JobId, Outcome};
+use super::effect::{JobId, Opened, Outcome};
 use super::key::Key;
 use crate::model::time::UnixMillis;
 use crate::model::world::World;
@@ -23,6 +23,8 @@ pub enum Event {
     },
     /// A new sample was judged.
     World(Arc<World>),
+    /// The journal of the incident that is followed, as it is on the disk now.
+    Incident(Opened),
     /// The collector could not take a sample: why, and what to do. Kept until the next world.
     Problem(String),
     /// The desk has carried out an order, or could not.

@@ -365,6 +365,10 @@ pub fn update(app: &mut App, event: Event) -> Vec<Effect> {
             app.delivery.problem = Some(why);
             freeze::stalled(app)
         }
+        Event::Incident(opened) => {
+            keep::follow(app, opened);
+            Vec::new()
+        }
         Event::Done(job, outcome) => {
             done(app, job, outcome);
             Vec::new()

@@ -60,4 +60,6 @@ pub struct Options {
     pub keep_redactor: Arc<Redactor>,
     /// Explains rows.
     pub explainer: Explainer,
+    /// Where a saved world comes from; `None`: from this machine, now.
+    pub origin: Option<String>,
 }

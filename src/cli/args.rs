@@ -65,6 +65,11 @@ pub(super) enum Redact {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
+    /// Show the screen over a snapshot or an incident, read-only; follows an incident that grows
+    Open {
+        /// Snapshot, directory of an incident, or `-` for a snapshot from stdin
+        path: PathBuf,
+    },
     /// List MCP server instances, those in trouble first
     List(List),
     /// Show the evidence on one process and its instance

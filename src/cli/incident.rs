@@ -20,7 +20,7 @@ pub(super) fn run(args: IncidentArgs, settings: &Settings, machine: &Machine) ->
     let operator = Operator::from(&sample.observer);
     let store = keeping::store(settings, machine, sample.observer.uid)?;
     let find = |store: &Store| store.find(args.incident.as_deref(), &operator);
-    let text = match args.command {
+    let text: Vec<u8> = match args.command {
         IncidentCommand::New { title } => {
             let opening = Opening::on(&sample.host, &title);
             let loose = store.loose(&sample.host.boot_id)?;
@@ -39,23 +39,23 @@ pub(super) fn run(args: IncidentArgs, settings: &Settings, machine: &Machine) ->
                     store.root().display()
                 ));
             }
-            summaries.iter().map(summary).collect()
+            summaries.iter().map(summary).collect::<String>().into()
         }
         IncidentCommand::Note { text } => {
             let entry = Entry::Note { on: None, text };
             let receipt = find(&store)?.append(entry, &operator, platform::wall_clock())?;
-            format!("{}\n", receipt.head())
+            format!("{}\n", receipt.head()).into()
         }
-        IncidentCommand::Export { format } => export(&find(&store)?, format, machine)?,
+        IncidentCommand::Export { format } => export(&find(&store)?, format, machine)?.into(),
         IncidentCommand::Path => directory(&find(&store)?),
     };
-    output::print(text.as_bytes())?;
+    output::print(&text)?;
     Ok(Exit::Done)
 }
 
-/// Returns the path for a shell: exact, and quoted where it needs it on a terminal only.
-fn directory(incident: &Incident) -> String {
-    format!("{}\n", incident.path().display())
+/// Returns the path byte for byte: for `cd "$(mcpwake incident path)"`.
+fn directory(incident: &Incident) -> Vec<u8> {
+    [incident.path().as_os_str().as_encoded_bytes(), b"\n"].concat()
 }
 
 fn summary(summary: &Summary) -> String {

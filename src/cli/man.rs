@@ -31,7 +31,7 @@ pub fn meaning(finding: Finding) -> &'static str {
     }
 }
 
-const FILES: [(&str, &str); 2] = [
+const FILES: [(&str, &str); 3] = [
     (
         SYSTEM_FILE,
         "read first. sudo strips the environment, so a read_only here holds there too.",
@@ -41,16 +41,23 @@ const FILES: [(&str, &str); 2] = [
         "read second, or the file named with --config instead; ~/.config without the variable, on macOS too. \
          Keys, all optional: refresh_ms, read_only, ascii, [[rules]], [[clients]].",
     ),
+    (
+        "$XDG_STATE_HOME/mcpwake/",
+        "incidents, each a directory with journal.jsonl, snapshots/ and attachments/, and the snapshots of no \
+         incident; without the variable ~/.local/state/mcpwake, as root /var/lib/mcpwake. Only for its owner: \
+         with another owner or mode nothing is written there.",
+    ),
 ];
 
-const ENVIRONMENT: [(&str, &str); 3] = [
+const ENVIRONMENT: [(&str, &str); 4] = [
     (READ_ONLY_VARIABLE, "anything but empty or 0: as --read-only."),
     ("NO_COLOR", "when set and not empty: no colour."),
     ("XDG_CONFIG_HOME", "where the user's configuration is."),
+    ("XDG_STATE_HOME", "where incidents and snapshots are."),
 ];
 
 const SECURITY: [&str; 5] = [
-    "This version sends no signal and changes nothing but its own screen.",
+    "This version sends no signal and changes nothing but its own screen and its own files.",
     "It never opens, duplicates, locks, traces or stops a descriptor of another process. It reads links and \
      text files under /proc, asks the kernel's socket diagnostics, and asks systemctl for the units of what \
      it found.",
@@ -61,6 +68,19 @@ const SECURITY: [&str; 5] = [
      terminal only: JSON, files and pipes stay redacted. A secret that no rule knows is not found.",
     "Without root, processes of other users cannot be read in full: their instances are unknown, never \
      attached, and the header, host.visibility and problems say so.",
+];
+
+const INTEGRITY: [&str; 4] = [
+    "Each line of a journal names the SHA-256 of the line before it, newline included, and ends with a hash over \
+     that and its own bytes. Snapshots and attachments are named with their SHA-256. An entry is on disk before \
+     anything depends on it.",
+    "verify follows the chain and names the first line that was edited, inserted, reordered, duplicated or is \
+     missing, and every file that was changed or is missing. A last line that was never completed is a warning.",
+    "The chain has no key. Whoever can write the files can write all of them anew, with hashes that agree; a \
+     journal that was cut at its end agrees too. The head (number and hash of the last entry) shows both: it goes \
+     with every copy, and --expect-head compares with it. Keep one where the operator of this host cannot change it.",
+    "What the chain cannot show at all: whether what was entered is true, whether the clock was right, and what \
+     happened before the first or after the last entry.",
 ];
 
 /// Writes the manual page as roff.
@@ -90,12 +110,17 @@ pub(super) fn write(out: &mut dyn io::Write) -> io::Result<()> {
     }
     pairs(&mut roff, "FILES", FILES);
     pairs(&mut roff, "ENVIRONMENT", ENVIRONMENT);
-    roff.control("SH", ["SECURITY"]);
-    for paragraph in SECURITY {
-        roff.control("PP", []);
-        roff.text([roman(paragraph)]);
-    }
+    paragraphs(&mut roff, "SECURITY", SECURITY);
+    paragraphs(&mut roff, "INTEGRITY", INTEGRITY);
     roff.to_writer(out)
+}
+
+fn paragraphs<'a>(roff: &mut Roff, heading: &str, texts: impl IntoIterator<Item = &'a str>) {
+    roff.control("SH", [heading]);
+    for text in texts {
+        roff.control("PP", []);
+        roff.text([roman(text)]);
+    }
 }
 
 fn pairs<'a>(roff: &mut Roff, heading: &str, rows: impl IntoIterator<Item = (&'a str, &'a str)>) {
@@ -127,6 +152,24 @@ fn commands(roff: &mut Roff, root: &Command) {
             roff.text(usage(argument));
             roff.text([roman(
                 argument.get_help().map(ToString::to_string).unwrap_or_default(),
+            )]);
+        }
+        for inner in command
+            .get_subcommands()
+            .filter(|inner| inner.get_name() != "help")
+        {
+            let mut line = vec![bold(format!("{} {}", command.get_name(), inner.get_name()))];
+            let own = inner
+                .get_arguments()
+                .filter(|argument| !argument.is_global_set() && argument.get_id() != "help");
+            for argument in own {
+                line.push(roman(" "));
+                line.extend(usage(argument));
+            }
+            roff.control("TP", []);
+            roff.text(line);
+            roff.text([roman(
+                inner.get_about().map(ToString::to_string).unwrap_or_default(),
             )]);
         }
     }

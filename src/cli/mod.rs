@@ -99,6 +99,7 @@ fn dispatch(cli: Cli, settings: &Settings) -> anyhow::Result<Exit> {
     };
     match cli.command {
         None => screen::run(settings, &machine),
+        Some(Command::Open { path }) => screen::open(&path, settings, &machine),
         Some(Command::List(list)) => list::run(list, &machine),
         Some(Command::Show(show)) => show::run(&show, &machine),
         Some(Command::Explain(explain)) => explain::run(explain, &machine),

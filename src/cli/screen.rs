@@ -1,5 +1,6 @@
 //! The live screen: hands the settings to the runtime.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context as _;
@@ -7,18 +8,57 @@ use anyhow::Context as _;
 use super::config::Settings;
 use super::exit::Exit;
 use super::machine::Machine;
+use super::saved;
 use crate::analysis;
 use crate::app::{Colour, Explainer, Options};
-use crate::platform;
-use crate::runtime::collector::Collector;
-use crate::runtime::{self, RunOptions};
+use crate::platform::{self, own};
+use crate::runtime::collector::{Collector, Knowledge};
+use crate::runtime::{self, RunOptions, Saved, Worlds};
 
 /// Shows the screen until the operator leaves it.
 pub(super) fn run(settings: &Settings, machine: &Machine) -> anyhow::Result<Exit> {
     let (source, os) = platform::system().context("open the process table")?;
     let collector = Collector::beside(source, Arc::clone(machine.catalog()), os);
     let knowledge = collector.knowledge();
-    let screen = Options {
+    let screen = options(settings, machine, knowledge, None);
+    runtime::run(RunOptions {
+        screen,
+        worlds: Worlds::Live(Box::new(collector)),
+        rules: machine.rules().to_owned(),
+    })?;
+    Ok(Exit::Done)
+}
+
+/// Shows what was saved: nothing is sampled, nothing is written.
+pub(super) fn open(path: &Path, settings: &Settings, machine: &Machine) -> anyhow::Result<Exit> {
+    let read_only = Settings {
+        read_only: true,
+        ..settings.clone()
+    };
+    let snapshot = saved::load(path)?;
+    if path.as_os_str() == "-" {
+        own::read_keys_from_terminal()
+            .context("the snapshot came by stdin, and keys come from /dev/tty: open it")?;
+    }
+    let knowledge = Knowledge::fixed(saved::known(&snapshot, machine));
+    let worlds = if path.is_dir() {
+        Saved::Incident(path.to_path_buf())
+    } else {
+        Saved::Snapshot(Arc::clone(snapshot.world()))
+    };
+    let origin = format!("{} by {}", path.display(), snapshot.program());
+    let screen = options(&read_only, machine, knowledge.clone(), Some(origin));
+    runtime::run(RunOptions {
+        screen,
+        worlds: Worlds::Saved(worlds, knowledge),
+        rules: machine.rules().to_owned(),
+    })?;
+    Ok(Exit::Done)
+}
+
+fn options(settings: &Settings, machine: &Machine, knowledge: Knowledge, origin: Option<String>) -> Options {
+    Options {
+        origin,
         read_only: settings.read_only,
         ascii: settings.ascii,
         colour: Colour::Many,
@@ -28,11 +68,5 @@ pub(super) fn run(settings: &Settings, machine: &Machine) -> anyhow::Result<Exit
         explainer: Explainer::new(move |world, process| {
             analysis::explain(world, &knowledge.known(), process)
         }),
-    };
-    runtime::run(RunOptions {
-        screen,
-        collector,
-        rules: machine.rules().to_owned(),
-    })?;
-    Ok(Exit::Done)
+    }
 }

@@ -32,6 +32,15 @@ pub fn stop_own_job() -> Result<Stop, Errno> {
     kill_current_process_group(Signal::STOP).map(|()| Stop::Sent)
 }
 
+/// Makes this process's terminal its standard input, which something else came by.
+pub fn read_keys_from_terminal() -> std::io::Result<()> {
+    let terminal = std::fs::OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open("/dev/tty")?;
+    Ok(rustix::stdio::dup2_stdin(terminal)?)
+}
+
 /// What a descriptor is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ready {

@@ -6,11 +6,12 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
-use crate::app::Demand;
+use crate::app::{Demand, Opened};
 use crate::model::world::World;
 
 use super::collector::Collector;
 use super::fault;
+use super::follow::Follower;
 
 /// What the collector has to say.
 #[derive(Clone, Debug)]
@@ -21,6 +22,8 @@ pub(super) enum Update {
     World(Arc<World>),
     /// No sample could be taken.
     Problem(String),
+    /// A world that was saved, and the incident that it is from as its journal is now.
+    Saved(Arc<World>, Option<Opened>),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -51,6 +54,30 @@ impl Feed {
         std::thread::Builder::new()
             .name("collector".to_owned())
             .spawn(move || run(collector, &shared, &woken, &sender))?;
+        Ok(Self { order, wake, updates })
+    }
+
+    /// Starts a thread that shows what was saved, and what is added to it.
+    pub(super) fn follow(mut follower: Follower, every: Duration) -> std::io::Result<Self> {
+        let order = Arc::new(Mutex::new(Order {
+            demand: Demand::default(),
+            every,
+        }));
+        let (wake, woken) = mpsc::channel();
+        let (sender, updates) = watch::channel(Update::Waiting);
+        std::thread::Builder::new()
+            .name("follower".to_owned())
+            .spawn(move || {
+                loop {
+                    let update = follower.look();
+                    if update.is_some_and(|update| sender.send(update).is_err()) {
+                        return;
+                    }
+                    if woken.recv_timeout(every) == Err(RecvTimeoutError::Disconnected) {
+                        return;
+                    }
+                }
+            })?;
         Ok(Self { order, wake, updates })
     }
 

@@ -8,6 +8,7 @@ pub mod collector;
 mod desk;
 mod fault;
 mod feed;
+mod follow;
 mod input;
 mod printer;
 mod signals;
@@ -27,9 +28,11 @@ use crate::platform::wall_clock;
 use crate::store::Access;
 
 use self::caps::{Capabilities, Surroundings};
-use self::collector::Collector;
+use self::collector::{Collector, Knowledge};
 use self::desk::{Answer, Desk, Work};
 use self::feed::Feed;
+use self::follow::Follower;
+pub use self::follow::Saved;
 use self::input::Decoder;
 use self::signals::{Heard, Signals};
 use self::terminal::Screen;
@@ -51,12 +54,20 @@ pub enum RunError {
     Panicked(String),
 }
 
+/// Where worlds come from.
+pub enum Worlds {
+    /// From this machine, now.
+    Live(Box<Collector>),
+    /// From the disk; with what the judgement knew then.
+    Saved(Saved, Knowledge),
+}
+
 /// What the command line decided.
 pub struct RunOptions {
     /// Options of the screen; colour and ASCII are narrowed by what the terminal can show.
     pub screen: Options,
-    /// Samples and judges.
-    pub collector: Collector,
+    /// Where worlds come from.
+    pub worlds: Worlds,
     /// Which rules judge, for snapshots.
     pub rules: String,
 }
@@ -122,7 +133,7 @@ async fn show(
 ) -> Result<(), RunError> {
     let RunOptions {
         mut screen,
-        collector,
+        worlds,
         rules,
     } = options;
     screen.ascii = capabilities.ascii;
@@ -144,13 +155,11 @@ async fn show(
     } else {
         Access::ReadWrite
     };
-    let work = Work::new(
-        access,
-        Arc::clone(&screen.keep_redactor),
-        collector.knowledge(),
-        rules,
-    );
-    let feed = Feed::start(collector, asked)?;
+    let (knowledge, feed) = match worlds {
+        Worlds::Live(collector) => (collector.knowledge(), Feed::start(*collector, asked)?),
+        Worlds::Saved(saved, knowledge) => (knowledge, Feed::follow(Follower::new(saved), asked)?),
+    };
+    let work = Work::new(access, Arc::clone(&screen.keep_redactor), knowledge, rules);
     let desk = Desk::start(work)?;
     let mut window = Window::new(screen, Screen::enter(capabilities)?, feed, desk, asked);
     window.resized()?;

@@ -137,6 +137,10 @@ impl Window {
         match self.feed.updates.borrow_and_update().clone() {
             Update::World(world) => vec![Event::World(world)],
             Update::Problem(problem) => vec![Event::Problem(problem)],
+            Update::Saved(world, incident) => {
+                let incident = incident.map(Event::Incident);
+                std::iter::once(Event::World(world)).chain(incident).collect()
+            }
             Update::Waiting => Vec::new(),
         }
     }

@@ -15,6 +15,10 @@ use crate::model::time::UnixMillis;
 /// How much is read at a time when looking for the last line.
 const BLOCK: u64 = 1 << 14;
 
+/// How far behind the entry before one may be dated without the clock having been set: two operators, or
+/// a large snapshot, wait for their turn with the time at which they began.
+const UNORDERED_MS: i64 = 10_000;
+
 /// Says that an entry is on disk. Nothing but a synced append makes one, and whoever sends a signal
 /// uses it up.
 #[derive(Debug, PartialEq, Eq)]
@@ -65,7 +69,7 @@ pub(super) fn begin(path: &Path, addition: &Addition<'_>) -> Result<Receipt, Sto
 pub(super) fn append(path: &Path, uid: u32, addition: &Addition<'_>) -> Result<Receipt, StoreError> {
     let mut journal = Journal::open(path, uid)?;
     let last_at = journal.find_end(addition)?;
-    if addition.at < last_at {
+    if addition.at.0.saturating_add(UNORDERED_MS) < last_at.0 {
         journal.add(&Addition {
             entry: &Entry::ClockChanged {
                 from: last_at,

@@ -161,7 +161,8 @@ impl Store {
         });
         match (matching.next(), matching.next()) {
             (Some(one), None) => Ok(Incident::at(one.path, self.parts.clone())),
-            _ => Err(self.no_incident(wanted)),
+            (None, _) => Err(self.no_incident(wanted)),
+            (Some(_), Some(_)) => Err(self.no_incident(&format!("{wanted} alone (several begin like that)"))),
         }
     }
 

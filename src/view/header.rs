@@ -48,6 +48,10 @@ pub(super) fn first(app: &App, width: usize, theme: Theme) -> Drawn {
     match app.feed() {
         Feed::Freezing(freezing) => line.add(10, say(&freezing_words(freezing), Tone::Warning)),
         Feed::Frozen(frozen) => held(&mut line, app, frozen, width),
+        Feed::Saved(world) => {
+            line.add(11, say(&saved_words(app, world), Tone::Warning));
+            line.add(3, safe(origin_name(app), Tone::Plain));
+        }
         Feed::Waiting | Feed::Live(_) => line.add(9, feed(app)),
     }
     if let Some(world) = app.world().filter(|_| app.feed().is_live()) {
@@ -128,6 +132,19 @@ fn freezing_words(freezing: &Freezing) -> String {
         Stage::Completing => format!("FREEZING {at}: completing the sample"),
         Stage::Saving(_) => format!("FREEZING {at}: saving"),
     }
+}
+
+/// A sample from the disk: of when, and from where.
+fn saved_words(app: &App, world: &World) -> String {
+    let at = world.sample.taken_at;
+    let ago = u64::try_from(app.now().0.saturating_sub(at.0)).unwrap_or(0);
+    format!("SAVED {} ({} ago)", at.day_and_clock(), format::elapsed(ago))
+}
+
+/// The file that a saved sample is from, without its directories.
+fn origin_name(app: &App) -> Safe {
+    let origin = app.options().origin.as_deref().unwrap_or_default();
+    Safe::from_text(origin.rsplit('/').next().unwrap_or(origin))
 }
 
 /// A held sample: since when, and where it is kept.

@@ -5,7 +5,7 @@ use std::io::{BufRead as _, BufReader};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use tempfile::TempDir;
@@ -15,17 +15,30 @@ use crate::common::watched::{Watched, take_down};
 /// Longer than an interpreter takes to start on a loaded machine.
 const DEADLINE: Duration = Duration::from_secs(90);
 
+/// What a client does once it is connected.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Work {
+    /// Nothing.
+    None,
+    /// A call that is never answered.
+    Call(&'static str),
+    /// So many requests, one after the other.
+    Requests(u32),
+}
+
 /// Everything that is up: the client, then what it has started, each the child of the one before.
 pub(crate) struct Session {
     home: TempDir,
     pub(crate) client: Watched,
     /// Launchers, and the server last.
     pub(crate) chain: Vec<Watched>,
+    /// What the client says after READY.
+    pub(crate) lines: Receiver<String>,
 }
 
 impl Session {
     /// Starts a client, and waits until it is connected.
-    pub(crate) fn up(command: &[String], folder: &Path, call: Option<&str>) -> Result<Self, String> {
+    pub(crate) fn up(command: &[String], folder: &Path, work: Work) -> Result<Self, String> {
         let home = tempfile::tempdir().unwrap();
         // The server's as well: a client of the SDK hands it on.
         let errors = home.path().join("stderr");
@@ -40,13 +53,15 @@ impl Session {
             .stdout(Stdio::piped())
             .stderr(File::create(&errors).unwrap())
             .process_group(0);
-        if let Some(call) = call {
-            start.env("MCPWAKE_TEST_CALL", call);
+        match work {
+            Work::None => {}
+            Work::Call(call) => drop(start.env("MCPWAKE_TEST_CALL", call)),
+            Work::Requests(number) => drop(start.env("MCPWAKE_TEST_REQUESTS", number.to_string())),
         }
         let mut child = start.spawn().map_err(|error| format!("{command:?}: {error}"))?;
         let client = Watched::new(child.id());
         let output = BufReader::new(child.stdout.take().unwrap());
-        let (tell, ready) = channel();
+        let (tell, lines) = channel();
         std::thread::spawn(move || {
             // Reads on to the end, so that the client never writes into a closed pipe.
             for line in output.lines().map_while(Result::ok) {
@@ -58,9 +73,10 @@ impl Session {
             home,
             client,
             chain: Vec::new(),
+            lines,
         };
         loop {
-            let line = ready.recv_timeout(DEADLINE).map_err(|why| {
+            let line = session.lines.recv_timeout(DEADLINE).map_err(|why| {
                 let said = std::fs::read_to_string(&errors).unwrap_or_default();
                 format!("{command:?}: no READY: {why}\n{said}")
             })?;

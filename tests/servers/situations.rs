@@ -1,11 +1,13 @@
 //! The situations, as data: who starts what, what happens, and what has to be said of it.
 
+use std::sync::mpsc::TryRecvError;
+
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
 
 use crate::common::inventory::{Complaints, instances, number, numbers};
 use crate::install::Kit;
-use crate::session::Session;
+use crate::session::{Session, Work};
 
 /// What happens after the client is connected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,6 +129,10 @@ pub(crate) fn trials() -> Vec<Trial> {
         .iter()
         .map(|situation| Trial::test(situation.name, move || judged_as_wanted(situation)))
         .collect();
+    trials.push(Trial::test(
+        "a_watched_server_answers_every_request",
+        watched_while_it_works,
+    ));
     trials.push(Trial::test("control_a_wrong_row_fails", a_wrong_row_fails));
     trials.push(Trial::test(
         "control_a_server_that_is_nowhere_names_itself",
@@ -135,7 +141,32 @@ pub(crate) fn trials() -> Vec<Trial> {
     trials
 }
 
+/// The observer leaves no trace: a server on socket pairs answers while it is looked at, again and
+/// again, without a pause.
+fn watched_while_it_works() -> Result<(), Failed> {
+    const REQUESTS: u32 = 1_000;
+    let session = up_with(&ATTACHED, Work::Requests(REQUESTS))?;
+    let chain = session.pids();
+    let mut looks = 0;
+    let said = loop {
+        looks += instances(session.home(), &chain).len();
+        match session.lines.try_recv() {
+            Ok(line) => break line,
+            Err(TryRecvError::Empty) => {}
+            Err(TryRecvError::Disconnected) => return Err("the client has ended".into()),
+        }
+    };
+    if said != format!("ANSWERED {REQUESTS}") || looks == 0 {
+        return Err(format!("{said} of {REQUESTS} requests while looked at {looks} times").into());
+    }
+    Ok(())
+}
+
 fn up(situation: &Situation) -> Result<Session, String> {
+    up_with(situation, situation.call.map_or(Work::None, Work::Call))
+}
+
+fn up_with(situation: &Situation, work: Work) -> Result<Session, String> {
     let (client, server) = (situation.client.installed()?, situation.server.installed()?);
     let mut command = match situation.client {
         Kit::Node => vec!["node".to_owned(), client.join("client.mjs").display().to_string()],
@@ -149,7 +180,7 @@ fn up(situation: &Situation) -> Result<Session, String> {
         Some(path) if server.join(path).exists() => server.join(path).display().to_string(),
         _ => (*word).to_owned(),
     }));
-    Session::up(&command, &client, situation.call)
+    Session::up(&command, &client, work)
 }
 
 fn judged_as_wanted(situation: &Situation) -> Result<(), Failed> {

@@ -371,7 +371,7 @@ pub(super) static COMMANDS: [CommandSpec; 51] = [
             "hold this sample and save it as a snapshot; again: show the newest",
         ),
         Some("freeze"),
-        available::world,
+        available::freezes,
     ),
     with(
         entry(

@@ -24,6 +24,8 @@ pub enum Feed {
     Freezing(Freezing),
     /// A sample is held.
     Frozen(Frozen),
+    /// A sample that was saved, on this machine or another.
+    Saved(Arc<World>),
 }
 
 /// A sample that is being frozen.
@@ -84,7 +86,7 @@ impl Feed {
     pub fn shown(&self) -> Option<&Arc<World>> {
         match self {
             Self::Waiting => None,
-            Self::Live(world) => Some(world),
+            Self::Live(world) | Self::Saved(world) => Some(world),
             Self::Freezing(freezing) => Some(&freezing.shown),
             Self::Frozen(frozen) => Some(&frozen.held),
         }

@@ -190,3 +190,18 @@ fn a_collector_that_fails_does_not_keep_the_freeze_waiting() {
     );
     assert!(order(&effects).is_some());
 }
+
+#[test]
+fn a_saved_sample_is_shown_as_one_and_stays() {
+    let mut options = options();
+    options.origin = Some("/home/user/one.json by mcpwake 0.1.0".to_owned());
+    options.read_only = true;
+    let world = live().world();
+    let mut app = app_with(options, Arc::clone(&world), 120, 40);
+    assert!(matches!(app.feed(), Feed::Saved(_)));
+    let before = rows(&app);
+    assert!(order(&press(&mut app, "Z")).is_none());
+    assert!(matches!(app.feed(), Feed::Saved(_)));
+    update(&mut app, Event::World(world));
+    assert_eq!(rows(&app), before);
+}

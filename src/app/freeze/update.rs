@@ -23,6 +23,11 @@ pub(in crate::app) fn toggle(app: &mut App) -> Vec<Effect> {
             thaw(app, live);
             Vec::new()
         }
+        Feed::Saved(world) => {
+            app.feed = Feed::Saved(world);
+            app.say("a saved sample is held as it is".to_owned());
+            Vec::new()
+        }
     }
 }
 
@@ -84,7 +89,19 @@ fn settle(app: &mut App, freezing: Freezing) {
 /// Takes a new sample: shows it, or keeps it behind the held one.
 pub(in crate::app) fn take(app: &mut App, world: Arc<World>) -> Vec<Effect> {
     match std::mem::replace(&mut app.feed, Feed::Waiting) {
-        Feed::Waiting | Feed::Live(_) => {
+        Feed::Saved(shown) if Arc::ptr_eq(&shown, &world) => {
+            app.feed = Feed::Saved(shown);
+            Vec::new()
+        }
+        Feed::Waiting | Feed::Live(_) | Feed::Saved(_) if app.options.origin.is_some() => {
+            show(app, &world);
+            let instances = world.judged.instances.iter();
+            app.keep.saved.extend(instances.map(|instance| instance.id));
+            app.feed = Feed::Saved(world);
+            app.rebuild(Change::World);
+            Vec::new()
+        }
+        Feed::Waiting | Feed::Live(_) | Feed::Saved(_) => {
             show(app, &world);
             app.feed = Feed::Live(world);
             app.rebuild(Change::World);

@@ -20,7 +20,8 @@ pub use record::Progress;
 
 pub(super) use form::{key as form_key, paste as form_paste};
 pub(super) use update::{
-    Then, add, called, interrupt, note, open, opened, quit, record, take_note, titled, toggle_about, written,
+    Then, add, called, follow, interrupt, note, open, opened, quit, record, take_note, titled, toggle_about,
+    written,
 };
 
 /// What is kept.

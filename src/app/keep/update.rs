@@ -210,18 +210,24 @@ pub(in crate::app) fn opened(app: &mut App, job: JobId, result: Result<Opened, S
     match result {
         Ok(opened) => {
             app.say(format!("incident {} is open in {}", opened.title, opened.path));
-            let mut incident = Incident {
-                path: opened.path,
-                story: Story::default(),
-            };
-            incident.add(&opened.lines);
-            app.keep.incident = Some(incident);
-            if let Some(problem) = opened.problem {
+            let problem = opened.problem.clone();
+            follow(app, opened);
+            if let Some(problem) = problem {
                 app.say(format!("the incident is open, but: {problem}"));
             }
         }
         Err(why) => app.say(format!("NO INCIDENT OPENED: {why}")),
     }
+}
+
+/// Shows an incident as its journal is.
+pub(in crate::app) fn follow(app: &mut App, opened: Opened) {
+    let mut incident = Incident {
+        path: opened.path,
+        story: Story::default(),
+    };
+    incident.add(&opened.lines);
+    app.keep.incident = Some(incident);
 }
 
 /// Adds lines that the desk has read.
@@ -300,6 +306,10 @@ fn left_open(app: &App) -> Vec<String> {
     let (Some(world), Some(incident)) = (app.feed.shown(), app.keep.incident()) else {
         return Vec::new();
     };
+    // Whoever only reads leaves nothing open.
+    if app.options.read_only {
+        return Vec::new();
+    }
     let threads = incident.story.threads.values();
     threads
         .filter(|thread| !(thread.leads.is_empty() && thread.signals.is_empty()))

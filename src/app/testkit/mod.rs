@@ -353,6 +353,7 @@ static REDACTOR: LazyLock<Arc<Redactor>> =
 
 pub(crate) fn options() -> Options {
     Options {
+        origin: None,
         read_only: false,
         ascii: false,
         colour: Colour::Many,

@@ -4,6 +4,7 @@ mod commands;
 mod disk;
 mod incidents;
 mod kill;
+mod kinds;
 pub(crate) mod kit;
 mod record;
 mod secrets;

@@ -11,7 +11,7 @@ use mcpwake::model::world::World;
 use mcpwake::store::Incident;
 use mcpwake::text::Safe;
 use proptest::prelude::*;
-use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{Event, Options, Parser, Tag};
 
 use super::kit::{self, State};
 
@@ -229,7 +229,7 @@ fn read_back(text: &str) -> (Vec<Vec<Vec<String>>>, Vec<String>) {
             Event::Start(Tag::Table(_)) => tables.push(Vec::new()),
             Event::Start(Tag::TableHead | Tag::TableRow) => tables.last_mut().unwrap().push(Vec::new()),
             Event::Start(Tag::TableCell) => {
-                tables.last_mut().unwrap().last_mut().unwrap().push(String::new())
+                tables.last_mut().unwrap().last_mut().unwrap().push(String::new());
             }
             Event::Text(text) => {
                 if let Some(html) = &mut html_code {
@@ -252,7 +252,6 @@ fn read_back(text: &str) -> (Vec<Vec<Vec<String>>>, Vec<String>) {
             Event::InlineHtml(html) if &*html == "</code>" => code.extend(html_code.take()),
             // The comment that keeps a sign and a word apart.
             Event::InlineHtml(html) => assert_eq!(&*html, "<!-- -->"),
-            Event::End(TagEnd::Table) => {}
             _ => {}
         }
     }

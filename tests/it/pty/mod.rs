@@ -6,5 +6,6 @@ mod ends;
 mod harness;
 mod job;
 mod lines;
+mod open;
 mod plain;
 mod screen;

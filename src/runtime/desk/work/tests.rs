@@ -7,8 +7,10 @@ use std::sync::Arc;
 use tempfile::TempDir;
 
 use super::Work;
+use crate::analysis::Known;
 use crate::app::testkit::{live, options};
 use crate::app::{Attach, Copy, Material, Opened, Order, Outcome};
+use crate::catalog::Catalog;
 use crate::journal::{Digest, Entry};
 use crate::model::world::World;
 use crate::runtime::collector::Knowledge;
@@ -27,7 +29,10 @@ fn world() -> Arc<World> {
 }
 
 fn work(state: &TempDir, access: Access) -> Work {
-    let knowledge = Knowledge::of_nothing();
+    let knowledge = Knowledge::fixed(Known {
+        catalog: Arc::new(Catalog::builtin().unwrap()),
+        configured: Arc::default(),
+    });
     let mut work = Work::new(
         access,
         options().keep_redactor,
