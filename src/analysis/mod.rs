@@ -20,7 +20,6 @@ mod interest;
 mod lineage;
 mod listeners;
 mod reach;
-mod since;
 #[cfg(test)]
 mod situations;
 mod ssh;
@@ -43,7 +42,6 @@ pub use diff::diff;
 pub use explain::{Explanation, explain};
 pub use identify::Identities;
 pub use interest::{Places, interest, places};
-pub use since::{Changed, Since};
 
 /// What the judgement knows beside the sample: rules, and clients' configurations.
 #[derive(Clone, Debug)]

@@ -40,8 +40,9 @@ pub enum Order {
     Save(Arc<World>),
     /// Open an incident on the machine of this world; snapshots of this run are copied in.
     Open {
-        /// Title, usually a ticket number.
-        title: String,
+        /// Title, usually a ticket number; `None`: go on with the newest one of this operator that is
+        /// open.
+        title: Option<String>,
         /// The world that names machine and operator.
         on: Arc<World>,
     },

@@ -53,7 +53,7 @@ impl Prompt {
         match &self.purpose {
             Purpose::Filter { .. } => Safe::literal("filter: "),
             Purpose::Search { .. } => Safe::literal("search: "),
-            Purpose::Title { .. } => Safe::literal("title of the incident: "),
+            Purpose::Title { .. } => Safe::literal("title (empty: the open one): "),
             Purpose::Note { whole: true, .. } => Safe::literal("note on the incident: "),
             Purpose::Note { on, .. } => match &on[..] {
                 [one] => Safe::from_text(&format!("note on {}: ", keep::called(one))),

@@ -9,6 +9,7 @@ use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::app::{JobId, Order, Outcome};
+use crate::journal::Entry;
 
 use super::fault;
 
@@ -59,6 +60,13 @@ impl Desk {
     pub(super) fn order(&self, job: JobId, order: Order) {
         // The thread may have ended; the loop learns that from the closed channel.
         let _ = self.orders.send((job, order));
+    }
+
+    /// Has the journal of an open incident say that the terminal went away. Nobody waits for the
+    /// answer.
+    pub(super) fn terminal_lost(&self) {
+        let entry = Box::new(Entry::TerminalLost {});
+        self.order(JobId(u64::MAX), Order::Append(entry));
     }
 
     /// Waits, not for ever, until the orders that were given are done.

@@ -20,8 +20,10 @@ pub(super) struct Signals {
 /// What a signal asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Heard {
-    /// `SIGTERM`, `SIGHUP`, `SIGINT`: end in order.
+    /// `SIGTERM`, `SIGINT`: end in order.
     End,
+    /// `SIGHUP`: the terminal has gone.
+    HangUp,
     /// `SIGTSTP`, from another process: in raw mode Ctrl-Z is a key.
     Stop,
     /// `SIGCONT`: the program runs again, the terminal may be in any state.
@@ -48,7 +50,7 @@ impl Signals {
         tokio::select! {
             biased;
             _ = self.terminate.recv() => Heard::End,
-            _ = self.hang_up.recv() => Heard::End,
+            _ = self.hang_up.recv() => Heard::HangUp,
             _ = self.interrupt.recv() => Heard::End,
             _ = self.stop.recv() => Heard::Stop,
             _ = self.resume.recv() => Heard::Resume,

@@ -88,7 +88,11 @@ impl Window {
     pub(super) fn react(&mut self, happened: Happened) -> io::Result<Flow> {
         let flow = match happened {
             Happened::Events(events) => self.handle(events)?,
-            Happened::Signal(Heard::End) | Happened::Gone => Flow::End,
+            Happened::Signal(Heard::End) => Flow::End,
+            Happened::Signal(Heard::HangUp) | Happened::Gone => {
+                self.desk.terminal_lost();
+                Flow::End
+            }
             Happened::Signal(Heard::Stop) => {
                 self.suspend()?;
                 Flow::Go

@@ -189,9 +189,9 @@ impl Incident {
         self.parts.demand_writable("write to", &directory)?;
         files::demand_private(&self.directory, self.parts.uid)?;
         files::private_directory(&directory, self.parts.uid)?;
-        let kept = files::write_whole(&directory, &mut |out| out.write_all(text.as_bytes()), &|digest| {
-            format!("{}-{digest}.{ending}", stamp(at)).into()
-        })?;
+        let name = format!("{}.{ending}", stamp(at));
+        let mut write = |out: &mut dyn std::io::Write| out.write_all(text.as_bytes());
+        let kept = files::write_whole(&directory, &mut write, &|_| name.clone().into())?;
         Ok(kept.path)
     }
 

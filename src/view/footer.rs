@@ -187,14 +187,16 @@ pub(super) fn keys(app: &App, width: usize) -> Drawn {
     }
     let mut line = Drawn::one(" ".to_owned(), Tone::Plain);
     let mut used = 1;
-    for (key, word) in entries {
-        let needed = columns(&key) + columns(word) + 1;
+    for (at, (key, word)) in entries.into_iter().enumerate() {
+        let gap = if at == 0 { "" } else { "  " };
+        let needed = columns(gap) + columns(&key) + columns(word) + 1;
         if used + needed > width {
             break;
         }
+        line.push(gap.to_owned(), Tone::Plain);
         line.push(key, Tone::Key);
-        line.push(format!(" {word}  "), Tone::Plain);
-        used += needed + 2;
+        line.push(format!(" {word}"), Tone::Plain);
+        used += needed;
     }
     line
 }

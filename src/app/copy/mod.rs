@@ -119,12 +119,23 @@ struct Source {
     taken_at: String,
     /// Digest of the snapshot that the copied sample is saved in.
     sha256: Option<String>,
+    /// Where a saved sample comes from.
+    origin: Option<String>,
 }
 
 fn source(app: &App) -> Source {
     let incident = app.keep.incident();
     let world = app.world();
-    let saved = app.feed.frozen().map(super::freeze::Frozen::saved);
+    let held = match app.feed.frozen().map(super::freeze::Frozen::saved) {
+        Some(Saved::File(file)) => Some(file.sha256),
+        _ => None,
+    };
+    let taken_at = world.map(|world| world.sample.taken_at);
+    let journalled = incident.and_then(|one| {
+        let snapshots = &one.story().snapshots;
+        let taken = snapshots.iter().rfind(|taken| Some(taken.taken_at) == taken_at)?;
+        Some(taken.file.sha256)
+    });
     Source {
         title: incident.map_or_else(|| "no incident".to_owned(), |one| one.title().to_owned()),
         host: world.map_or_else(String::new, |world| {
@@ -132,10 +143,8 @@ fn source(app: &App) -> Source {
         }),
         path: incident.map_or_else(String::new, |one| one.path().to_owned()),
         head: incident.and_then(super::keep::Incident::head),
-        taken_at: world.map_or_else(String::new, |world| world.sample.taken_at.rfc3339()),
-        sha256: match saved {
-            Some(Saved::File(file)) => Some(file.sha256.to_string()),
-            _ => None,
-        },
+        taken_at: taken_at.map_or_else(String::new, crate::model::time::UnixMillis::rfc3339),
+        sha256: held.or(journalled).map(|digest| digest.to_string()),
+        origin: app.options.origin.clone(),
     }
 }

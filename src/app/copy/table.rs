@@ -65,9 +65,10 @@ fn count(rows: usize) -> String {
 /// What stands below: sample, snapshot and head, so that the copy can be checked.
 fn below(source: &Source, code: impl Fn(&str) -> String) -> String {
     let mut parts = vec![format!("sample {}", code(&source.taken_at))];
-    parts.push(match &source.sha256 {
-        Some(sha256) => format!("snapshot sha256 {}", code(sha256)),
-        None => "not saved in a snapshot".to_owned(),
+    parts.push(match (&source.sha256, &source.origin) {
+        (Some(sha256), _) => format!("snapshot sha256 {}", code(sha256)),
+        (None, Some(origin)) => format!("from {}", code(origin)),
+        (None, None) => "not saved in a snapshot".to_owned(),
     });
     if let Some(head) = source.head {
         parts.push(format!("journal {}", code(&head.to_string())));

@@ -40,6 +40,7 @@ pub(crate) fn serve(app: &mut App, journal: &mut Journal, effects: Vec<Effect>) 
         };
         let outcome = match order {
             Order::Open { title, on } => {
+                let title = title.unwrap_or_else(|| "OPEN-1".to_owned());
                 let entry = Entry::Opened {
                     format: "mcpwake.journal/1".to_owned(),
                     incident: "0".repeat(32),

@@ -74,13 +74,17 @@ fn rows_that_count_several_take_the_marked_rows() {
 }
 
 #[test]
-fn neither_an_empty_title_nor_an_empty_note_is_written() {
+fn an_empty_note_is_not_written_and_an_empty_title_goes_on_with_the_open_incident() {
     let world = live().world();
     let mut app = app(Arc::clone(&world), 80, 24);
     let mut journal = Journal::of(&world);
-    assert!(served(&mut app, &mut journal, "i <space> <enter>").is_empty());
-    assert!(!app.keep().is_open());
-    served(&mut app, &mut journal, "i T <enter>");
+    let effects = press(&mut app, "i <space> <enter>");
+    assert!(matches!(
+        &effects[..],
+        [Effect::Desk(_, Order::Open { title: None, .. })]
+    ));
+    super::testkit::serve(&mut app, &mut journal, effects);
+    assert_eq!(app.keep().incident().map(super::Incident::title), Some("OPEN-1"));
     assert!(served(&mut app, &mut journal, "m <enter>").is_empty());
 }
 
@@ -124,6 +128,21 @@ fn quitting_asks_while_something_is_not_on_disk() {
     assert_eq!(press(&mut app, "q y"), [Effect::Quit]);
     assert_eq!(press(&mut app, "<c-c>"), []);
     assert_eq!(press(&mut app, "<c-c>"), [Effect::Quit]);
+}
+
+#[test]
+fn quitting_names_the_leads_that_were_begun_with_and_are_left_open() {
+    let world = live().world();
+    let mut app = app(Arc::clone(&world), 80, 24);
+    let mut journal = Journal::of(&world);
+    served(&mut app, &mut journal, "r T <enter> <esc>");
+    assert_eq!(press(&mut app, "q"), [Effect::Quit], "nothing was begun");
+    served(&mut app, &mut journal, "r G d <enter> <esc>");
+    assert_eq!(press(&mut app, "q"), []);
+    let Some(Content::Quit { reasons }) = app.popup().map(crate::app::popup::Popup::content) else {
+        panic!("a question");
+    };
+    assert_eq!(reasons[..], ["git 48271: 2 of 3 leads not shown to be denied"]);
 }
 
 #[test]

@@ -36,11 +36,11 @@ pub(in crate::app) fn ask_title(app: &mut App, then: Then) {
     });
 }
 
-/// Orders the incident, and goes on with what it was opened for. Without a title nothing happens.
+/// Orders the incident, and goes on with what it was opened for. Without a title it is the newest one
+/// that is open: a lost connection does not begin a new one.
 pub(in crate::app) fn titled(app: &mut App, title: &str, then: Then) -> Vec<Effect> {
     let title = title.trim();
-    let Some(world) = app.feed.shown().cloned().filter(|_| !title.is_empty()) else {
-        app.say("no incident opened: it needs a title, such as a ticket number".to_owned());
+    let Some(world) = app.feed.shown().cloned() else {
         return Vec::new();
     };
     let job = app.next_job();
@@ -48,7 +48,7 @@ pub(in crate::app) fn titled(app: &mut App, title: &str, then: Then) -> Vec<Effe
     let mut effects = vec![Effect::Desk(
         job,
         Order::Open {
-            title: title.to_owned(),
+            title: (!title.is_empty()).then(|| title.to_owned()),
             on: world,
         },
     )];
@@ -290,6 +290,7 @@ fn reasons_to_stay(app: &App) -> Vec<String> {
     if typed.is_some_and(|prompt| prompt.is_note() && !prompt.text().trim().is_empty()) {
         reasons.push("the note that is being typed is not written".to_owned());
     }
+    reasons.extend(left_open(app));
     if matches!(app.feed, Feed::Freezing(_)) {
         reasons.push("the held sample is being saved".to_owned());
     }
@@ -297,4 +298,41 @@ fn reasons_to_stay(app: &App) -> Vec<String> {
         reasons.push(format!("the held sample is not saved: {why}"));
     }
     reasons
+}
+
+/// The servers of the incident whose authorities are not all shown to be denied, or whose signals
+/// have no outcome.
+fn left_open(app: &App) -> Vec<String> {
+    let (Some(world), Some(incident)) = (app.feed.shown(), app.keep.incident()) else {
+        return Vec::new();
+    };
+    // Whoever only reads leaves nothing open.
+    if app.options.read_only {
+        return Vec::new();
+    }
+    let threads = incident.story.threads.values();
+    threads
+        .filter(|thread| !(thread.leads.is_empty() && thread.signals.is_empty()))
+        .filter_map(|thread| {
+            let record = super::record::of(app, &thread.on, world);
+            let leads = record.open_leads().count();
+            let signals = record
+                .signals
+                .iter()
+                .filter(|state| state.is_unresolved())
+                .count();
+            let mut parts = Vec::new();
+            if leads > 0 {
+                parts.push(format!(
+                    "{leads} of {} leads not shown to be denied",
+                    record.leads.len()
+                ));
+            }
+            if signals > 0 {
+                parts.push(format!("{signals} signals without an outcome"));
+            }
+            let name = format!("{} {}", thread.on.name, thread.on.pid());
+            (!parts.is_empty()).then(|| format!("{name}: {}", parts.join(", ")))
+        })
+        .collect()
 }

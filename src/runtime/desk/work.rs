@@ -73,7 +73,10 @@ impl Work {
                 return (Outcome::Copied(said), terminal);
             }
             Order::Save(world) => Outcome::Saved(said(self.save(&world))),
-            Order::Open { title, on } => Outcome::Opened(said(self.open(&title, &on))),
+            Order::Open { title, on } => Outcome::Opened(said(match title {
+                Some(title) => self.open(&title, &on),
+                None => self.join(&on),
+            })),
             Order::Append(entry) => Outcome::Written(match &mut self.open {
                 Some(open) => said(open.append(*entry)),
                 None => Err(NOT_OPEN.to_owned()),
@@ -93,7 +96,10 @@ impl Work {
         let placed = self.clipboard.place(&copy.text);
         let file = match &self.open {
             Some(open) => match open.incident.copy(&copy.text, copy.ending, wall_clock()) {
-                Ok(path) => format!("; file {}", path.display()),
+                Ok(path) => {
+                    let name = path.file_name().unwrap_or_default();
+                    format!("; file copies/{}", name.to_string_lossy())
+                }
                 Err(error) => format!("; NO FILE: {error}"),
             },
             None => String::new(),
@@ -148,17 +154,34 @@ impl Work {
                 .try_for_each(|path| incident.copy_in(path, &operator, wall_clock()).map(|_| ()))
         });
         let problem = copied.err().map(|error| error.to_string());
+        let opened = self.take(incident, operator)?;
+        Ok(Opened { problem, ..opened })
+    }
+
+    /// Goes on with the newest incident of this operator that is open.
+    fn join(&mut self, on: &World) -> Result<Opened, StoreError> {
+        let observer = &on.sample.observer;
+        let operator = Operator::from(observer);
+        let incident = self.store(observer)?.find(None, &operator)?;
+        self.take(incident, operator)
+    }
+
+    fn take(&mut self, incident: Incident, operator: Operator) -> Result<Opened, StoreError> {
         let mut open = Open {
             incident,
             operator,
             seen: 0,
         };
         let lines = open.new_lines()?;
+        let title = lines.iter().find_map(|line| match &line.entry {
+            Ok(Entry::Opened { title, .. }) => Some(title.clone()),
+            _ => None,
+        });
         let opened = Opened {
-            title: self.redactor.line(title),
+            title: title.unwrap_or_default(),
             path: open.incident.path().display().to_string(),
             lines,
-            problem,
+            problem: None,
         };
         self.open = Some(open);
         Ok(opened)
@@ -221,3 +244,6 @@ fn regular(path: &str) -> Result<File, String> {
 fn said<T>(result: Result<T, StoreError>) -> Result<T, String> {
     result.map_err(|error| error.to_string())
 }
+
+#[cfg(test)]
+mod tests;

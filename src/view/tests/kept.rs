@@ -3,6 +3,7 @@
 use super::{SMALL, USUAL, WIDE, screen};
 use crate::app::keep::testkit::{Journal, serve, served};
 use crate::app::testkit::{app, app_with, live, options, press};
+use crate::app::{Effect, Event, Order, Outcome, update};
 
 /// The screen after keys, with a desk that answers; `unanswered` keys are pressed without one.
 fn kept(size: (u16, u16), keys: &str, unanswered: &str) -> String {
@@ -55,5 +56,18 @@ fn read_only_dims_what_writes_and_says_why() {
     let mut app = app_with(options, live().world(), 80, 24);
     let mut journal = Journal::of(&live().world());
     served(&mut app, &mut journal, ": note");
+    insta::assert_snapshot!(screen(&app));
+}
+
+#[test]
+fn a_copy_is_said_to_be_sent_where_nobody_answers() {
+    let mut app = app(live().world(), 80, 24);
+    let effects = press(&mut app, "<space> <space> y");
+    let job = effects.iter().find_map(|effect| match effect {
+        Effect::Desk(job, Order::Copy(_)) => Some(*job),
+        _ => None,
+    });
+    let said = "2 rows: sent to the terminal; file copies/20261201T010712.000Z.md".to_owned();
+    update(&mut app, Event::Done(job.unwrap(), Outcome::Copied(said)));
     insta::assert_snapshot!(screen(&app));
 }

@@ -1,0 +1,193 @@
+//! What the desk leaves on the disk.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use tempfile::TempDir;
+
+use super::Work;
+use crate::analysis::Known;
+use crate::app::testkit::{live, options};
+use crate::app::{Attach, Copy, Material, Opened, Order, Outcome};
+use crate::catalog::Catalog;
+use crate::journal::{Digest, Entry};
+use crate::model::world::World;
+use crate::runtime::collector::Knowledge;
+use crate::store::Access;
+
+fn own_uid() -> u32 {
+    use std::os::unix::fs::MetadataExt as _;
+    tempfile::tempdir().unwrap().path().metadata().unwrap().uid()
+}
+
+/// A world that this user sees: the store checks who owns its directories.
+fn world() -> Arc<World> {
+    let mut scene = live();
+    scene.sample.observer.uid = own_uid();
+    scene.world()
+}
+
+fn work(state: &TempDir, access: Access) -> Work {
+    let knowledge = Knowledge::fixed(Known {
+        catalog: Arc::new(Catalog::builtin().unwrap()),
+        configured: Arc::default(),
+    });
+    let mut work = Work::new(
+        access,
+        options().keep_redactor,
+        knowledge,
+        "rules of a test".to_owned(),
+    );
+    work.state_home = Some(state.path().as_os_str().to_owned());
+    work
+}
+
+fn opened(work: &mut Work) -> Opened {
+    let order = Order::Open {
+        title: Some("OPS-1412".to_owned()),
+        on: world(),
+    };
+    match work.carry_out(order).0 {
+        Outcome::Opened(Ok(opened)) => opened,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn note(text: &str) -> Order {
+    Order::Append(Box::new(Entry::Note {
+        on: None,
+        text: text.to_owned(),
+    }))
+}
+
+#[test]
+fn a_snapshot_is_on_disk_under_the_digest_that_is_shown_and_copied_in_as_it_is() {
+    let state = tempfile::tempdir().unwrap();
+    let mut work = work(&state, Access::ReadWrite);
+    let Outcome::Saved(Ok((file, lines))) = work.carry_out(Order::Save(world())).0 else {
+        panic!("not saved");
+    };
+    assert!(lines.is_empty());
+    assert_eq!(Digest::of(&fs::read(&file.path).unwrap()), file.sha256);
+    let opened = opened(&mut work);
+    assert_eq!(opened.problem, None);
+    let named = opened.lines.iter().any(
+        |line| matches!(&line.entry, Ok(Entry::Snapshot { file: one, .. }) if one.sha256 == file.sha256),
+    );
+    assert!(named, "{:?}", opened.lines);
+    let Outcome::Saved(Ok((second, lines))) = work.carry_out(Order::Save(world())).0 else {
+        panic!("not saved");
+    };
+    assert!(Path::new(&second.path).starts_with(&opened.path));
+    assert_eq!(lines.len(), 1);
+}
+
+#[test]
+fn entries_come_back_as_lines_with_those_of_others() {
+    let state = tempfile::tempdir().unwrap();
+    let mut mine = work(&state, Access::ReadWrite);
+    assert!(matches!(
+        mine.carry_out(note("early")).0,
+        Outcome::Written(Err(_))
+    ));
+    let opened = opened(&mut mine);
+    assert_eq!(opened.lines.len(), 1);
+    let Outcome::Written(Ok(lines)) = mine.carry_out(note("first")).0 else {
+        panic!("not written");
+    };
+    assert_eq!(lines.len(), 1);
+    assert_eq!(lines[0].seq, 2);
+    let mut theirs = work(&state, Access::ReadWrite);
+    let order = Order::Open {
+        title: None,
+        on: world(),
+    };
+    let Outcome::Opened(Ok(joined)) = theirs.carry_out(order).0 else {
+        panic!("not joined");
+    };
+    assert_eq!((joined.path, joined.title), (opened.path, "OPS-1412".to_owned()));
+    assert_eq!(joined.lines.len(), 2);
+    theirs.carry_out(note("second"));
+    let Outcome::Written(Ok(lines)) = mine.carry_out(note("third")).0 else {
+        panic!("not written");
+    };
+    assert_eq!(lines.iter().map(|line| line.seq).collect::<Vec<_>>(), [3, 4]);
+}
+
+#[test]
+fn output_is_attached_byte_for_byte_and_a_pipe_is_refused() {
+    let state = tempfile::tempdir().unwrap();
+    let mut work = work(&state, Access::ReadWrite);
+    let opened = opened(&mut work);
+    let attach = |material| {
+        Order::Attach(Box::new(Attach {
+            material,
+            label: "audit".to_owned(),
+            on: None,
+            lead: None,
+        }))
+    };
+    let text = "line 1\r\n\tline 2";
+    let outcome = work.carry_out(attach(Material::Pasted(text.to_owned()))).0;
+    assert!(matches!(outcome, Outcome::Written(Ok(lines)) if lines.len() == 1));
+    let attachments = fs::read_dir(Path::new(&opened.path).join("attachments")).unwrap();
+    let contents: Vec<Vec<u8>> = attachments
+        .map(|entry| fs::read(entry.unwrap().path()).unwrap())
+        .collect();
+    assert_eq!(contents, [text.as_bytes()]);
+    for path in ["/dev/zero", "/nowhere/to/be/found"] {
+        let outcome = work.carry_out(attach(Material::File(path.to_owned()))).0;
+        assert!(
+            matches!(&outcome, Outcome::Written(Err(why)) if why.contains(path)),
+            "{outcome:?}"
+        );
+    }
+}
+
+#[test]
+fn a_copy_has_a_file_once_an_incident_is_open() {
+    let state = tempfile::tempdir().unwrap();
+    let mut work = work(&state, Access::ReadWrite);
+    let opened = opened(&mut work);
+    // Longer than any way to a clipboard takes without being a desktop's.
+    let text = "x".repeat(100_000);
+    work.clipboard =
+        crate::runtime::clipboard::Clipboard::new(crate::runtime::clipboard::Surroundings::default());
+    let copy = Copy {
+        text: text.clone(),
+        ending: "md",
+        what: "2 rows".to_owned(),
+        on: world(),
+    };
+    let (outcome, terminal) = work.carry_out(Order::Copy(Box::new(copy)));
+    assert_eq!(terminal, None);
+    assert!(
+        matches!(&outcome, Outcome::Copied(said) if said.starts_with("2 rows: not sent") && said.contains("copies/")),
+        "{outcome:?}"
+    );
+    let copies: Vec<_> = fs::read_dir(Path::new(&opened.path).join("copies"))
+        .unwrap()
+        .collect();
+    assert_eq!(copies.len(), 1);
+    assert_eq!(
+        fs::read_to_string(copies[0].as_ref().unwrap().path()).unwrap(),
+        text
+    );
+}
+
+#[test]
+fn read_only_writes_nothing() {
+    let state = tempfile::tempdir().unwrap();
+    let mut work = work(&state, Access::ReadOnly);
+    assert!(matches!(
+        work.carry_out(Order::Save(world())).0,
+        Outcome::Saved(Err(_))
+    ));
+    let order = Order::Open {
+        title: Some("OPS-1412".to_owned()),
+        on: world(),
+    };
+    assert!(matches!(work.carry_out(order).0, Outcome::Opened(Err(_))));
+    assert_eq!(fs::read_dir(state.path()).unwrap().count(), 0);
+}
