@@ -285,6 +285,17 @@ impl<'c, 'a> Case<'c, 'a> {
                     .ancestors(self.draft.top().pid)
                     .any(|ancestor| ancestor.key.pid == pid)
         };
+        if self.court.sample.hidden != Some(0) {
+            return Some(self.unknown(
+                "hidden_processes",
+                format!(
+                    "no visible process has the pipe {} open for writing, but other users' processes are \
+                     hidden here (hidepid): as root they can be seen",
+                    end.inode
+                ),
+                "/proc",
+            ));
+        }
         let suspect = self.court.sample.unsearched.iter().find(|one| {
             self.court.get(one.process).is_some_and(|process| {
                 let same_user = process.uid.value().is_some() && process.uid == server.uid;
@@ -307,9 +318,9 @@ impl<'c, 'a> Case<'c, 'a> {
             ));
         }
         let outside = self.court.sample.holders.get(&end.inode)?.iter().find(|holder| {
-            self.court.get(holder.process).is_some_and(|process| {
-                process.ppid.is_none() && process.key.pid != Pid::INIT && !process.kernel_thread
-            })
+            self.court
+                .get(holder.process)
+                .is_some_and(|process| process.ppid.is_none() && !process.kernel_thread)
         })?;
         Some(self.unknown(
             "outside_namespace",

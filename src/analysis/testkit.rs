@@ -277,7 +277,7 @@ impl Machine {
                 Visibility::Partial
             },
             readable: u32::try_from(self.processes.len() - self.unreadable.len()).unwrap_or(0),
-            hidden: None,
+            hidden: Some(0),
             processes: self
                 .processes
                 .values()

@@ -143,7 +143,7 @@ pub(crate) fn other_end(sample: &Sample, end: WireEnd) -> OtherEnd {
     let Some(holders) = sample.holders.get(&end.inode) else {
         return OtherEnd::Unread("the pipe was not searched for".to_owned());
     };
-    let mut opposite: Vec<Holder> = holders
+    let opposite: Vec<Holder> = holders
         .iter()
         .filter(|holder| {
             if end.reads {
@@ -154,8 +154,6 @@ pub(crate) fn other_end(sample: &Sample, end: WireEnd) -> OtherEnd {
         })
         .copied()
         .collect();
-    // A FIFO opened for reading and writing is its own other end; the descriptor itself is not.
-    opposite.retain(|holder| !(holder.process == end.process && holder.fd == end.fd));
     if opposite.is_empty() {
         OtherEnd::NoHolder
     } else {
