@@ -20,6 +20,7 @@ mod interest;
 mod lineage;
 mod listeners;
 mod reach;
+pub mod since;
 #[cfg(test)]
 mod situations;
 mod ssh;

@@ -83,7 +83,7 @@ fn run(app: &mut App, command: Command) -> Vec<Effect> {
         Command::Freeze => return freeze::toggle(app),
         Command::Incident => keep::open(app),
         Command::Note => keep::note(app),
-        Command::Record => keep::record(app),
+        Command::Record => return keep::record(app),
         Command::Copy => return copy::rows(app),
         Command::CopyRecord => return copy::record(app),
         Command::CopyFormat => copy::turn(app),

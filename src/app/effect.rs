@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::freeze::SavedFile;
 use crate::journal::{Entry, LeadRef, Line, Subject};
-use crate::model::identity::ProcessKey;
+use crate::model::identity::{InstanceId, ProcessKey};
 use crate::model::world::World;
 
 /// An order to the runtime.
@@ -112,6 +112,8 @@ pub struct Opened {
     pub path: String,
     /// Its journal.
     pub lines: Vec<Line>,
+    /// Instances of this boot that its snapshots show.
+    pub shown: Vec<InstanceId>,
     /// What was saved before and could not be copied in, and why.
     pub problem: Option<String>,
 }

@@ -301,7 +301,10 @@ impl App {
         self.delivery.since.get_or_insert(world.sample.taken_at);
         self.delivery.problem = None;
         self.now = self.now.max(world.sample.taken_at);
-        freeze::take(self, world)
+        let mut effects = keep::count(self, &world);
+        effects.extend(keep::look_at_clock(self, &world));
+        effects.extend(freeze::take(self, world));
+        effects
     }
 
     /// Returns a number for the next order to the desk.

@@ -354,6 +354,34 @@ pub struct SinceRevoked {
     pub calls_denied: Option<u64>,
 }
 
+impl SinceRevoked {
+    /// Returns for each figure the greater one: each is the least that somebody saw.
+    #[must_use]
+    pub fn or_more(self, other: Self) -> Self {
+        Self {
+            connections_opened: self.connections_opened.max(other.connections_opened),
+            bytes_sent: self.bytes_sent.max(other.bytes_sent),
+            calls_attempted: self.calls_attempted.max(other.calls_attempted),
+            calls_denied: self.calls_denied.max(other.calls_denied),
+        }
+    }
+
+    /// Returns the figures in words.
+    pub fn words(&self) -> String {
+        let figure = |count: Option<u64>, what: &str| match count {
+            Some(count) => format!("{count} {what}"),
+            None => format!("{what}: not known"),
+        };
+        let parts = [
+            figure(self.connections_opened, "connections opened"),
+            figure(self.bytes_sent, "bytes sent"),
+            figure(self.calls_attempted, "calls attempted"),
+            figure(self.calls_denied, "calls denied"),
+        ];
+        parts.join(", ")
+    }
+}
+
 /// What became of a signalled process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -207,8 +207,10 @@ impl Maker<'_> {
     fn field(&self, name: FieldName) -> Field {
         if let Some(filled) = self.thread.fields.get(&name) {
             let mut value = vec![Piece::Words(filled.value.clone())];
-            if name == FieldName::Client {
-                value.extend(self.unavailable());
+            match name {
+                FieldName::Client => value.extend(self.unavailable()),
+                FieldName::Revocation => value.extend(self.since()),
+                _ => {}
             }
             return Field {
                 name,
@@ -324,7 +326,16 @@ impl Maker<'_> {
             };
             pieces.push(Piece::Words(format!("{revoked}, {denied}")));
         }
+        pieces.extend(self.since());
         (!pieces.is_empty()).then_some(pieces)
+    }
+
+    fn since(&self) -> Option<Piece> {
+        let since = self.thread.since.as_ref()?;
+        Some(Piece::Words(format!(
+            "· seen since the first revocation: {}",
+            since.words()
+        )))
     }
 
     fn termination(&self) -> Option<Vec<Piece>> {

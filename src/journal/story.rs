@@ -375,7 +375,10 @@ impl Story {
                     source: *source,
                 });
             }
-            Entry::SinceRevoked { on, counts } => self.thread(on).since = Some(*counts),
+            Entry::SinceRevoked { on, counts } => {
+                let thread = self.thread(on);
+                thread.since = Some(thread.since.unwrap_or_default().or_more(*counts));
+            }
             // Told by its sentence alone.
             _ => {}
         }

@@ -93,7 +93,9 @@ pub(super) fn record(app: &mut App) -> Vec<Effect> {
     };
     let text = markdown::record(&record, &origin);
     let what = format!("the record of {} {}", record.instance.name, record.instance.pid());
-    order(app, text, Format::Markdown.ending(), what)
+    let mut effects = super::keep::tally(app);
+    effects.extend(order(app, text, Format::Markdown.ending(), what));
+    effects
 }
 
 fn order(app: &mut App, text: String, ending: &'static str, what: String) -> Vec<Effect> {

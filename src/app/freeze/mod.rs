@@ -92,6 +92,16 @@ impl Feed {
         }
     }
 
+    /// Returns the newest world of this machine, shown or behind a held one.
+    pub fn newest(&self) -> Option<&Arc<World>> {
+        match self {
+            Self::Waiting | Self::Saved(_) => None,
+            Self::Live(world) => Some(world),
+            Self::Freezing(freezing) => Some(&freezing.live),
+            Self::Frozen(frozen) => Some(&frozen.live),
+        }
+    }
+
     /// Returns whether the newest sample is shown.
     pub fn is_live(&self) -> bool {
         matches!(self, Self::Waiting | Self::Live(_))

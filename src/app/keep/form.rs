@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tui_input::Input;
 
 use super::record;
+use super::tally::tally;
 use super::update::{append, order};
 use crate::app::App;
 use crate::app::effect::{Attach, Effect, Material, Order};
@@ -215,7 +216,10 @@ fn accept(app: &mut App, form: &Form, typing: Typing) -> Vec<Effect> {
                 denied_at: app.now,
                 how,
             };
-            append(app, entry, what)
+            // What it did until the check refused it.
+            let mut effects = tally(app);
+            effects.extend(append(app, entry, what));
+            effects
         }
         Asked::Attach(lead) => {
             let material = match typing.pasted {

@@ -3,6 +3,7 @@
 
 mod form;
 mod record;
+mod tally;
 #[cfg(test)]
 pub(crate) mod testkit;
 #[cfg(test)]
@@ -19,9 +20,10 @@ pub use form::{Form, Typing};
 pub use record::Progress;
 
 pub(super) use form::{key as form_key, paste as form_paste};
+pub(super) use tally::{count, tally};
 pub(super) use update::{
-    Then, add, called, follow, interrupt, note, open, opened, quit, record, take_note, titled, toggle_about,
-    written,
+    Then, add, called, follow, interrupt, leave, look_at_clock, note, open, opened, quit, record, take_note, titled,
+    toggle_about, written,
 };
 
 /// What is kept.
@@ -37,6 +39,10 @@ pub struct Keep {
     pub(super) unsaved: Vec<Waiting>,
     /// Instances that a saved snapshot shows.
     pub(super) saved: BTreeSet<InstanceId>,
+    /// What servers do since their first revocation.
+    tallies: tally::Tallies,
+    /// The wall clock less the time since boot, as it was first; `None`: no sample yet.
+    pub(super) clock_offset_ms: Option<i64>,
 }
 
 /// An entry on its way to the disk.

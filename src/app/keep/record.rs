@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::tally;
 use crate::app::App;
 use crate::journal::story::Thread;
 use crate::journal::{Evidence, InstanceRef, Record};
@@ -11,10 +12,13 @@ use crate::model::world::World;
 /// Returns the record of an instance, with the evidence of a world.
 pub(in crate::app) fn of(app: &App, on: &InstanceRef, world: &Arc<World>) -> Record {
     let story = app.keep.incident.as_ref().map(|incident| &incident.story);
-    let thread = story
+    let mut thread = story
         .and_then(|story| story.threads.get(&on.id))
         .cloned()
         .unwrap_or_else(|| Thread::new(on.clone()));
+    if let Some(counts) = tally::figures(app, on.id) {
+        thread.since = Some(thread.since.unwrap_or_default().or_more(counts));
+    }
     let taken_at = world.sample.taken_at;
     let file = story
         .into_iter()

@@ -55,6 +55,7 @@ pub(crate) fn serve(app: &mut App, journal: &mut Journal, effects: Vec<Effect>) 
                     title,
                     path: "/var/lib/mcpwake/incidents/one".to_owned(),
                     lines: vec![line],
+                    shown: Vec::new(),
                     problem: None,
                 }))
             }

@@ -154,7 +154,7 @@ impl Work {
                 .try_for_each(|path| incident.copy_in(path, &operator, wall_clock()).map(|_| ()))
         });
         let problem = copied.err().map(|error| error.to_string());
-        let opened = self.take(incident, operator)?;
+        let opened = self.take(incident, operator, on)?;
         Ok(Opened { problem, ..opened })
     }
 
@@ -163,10 +163,10 @@ impl Work {
         let observer = &on.sample.observer;
         let operator = Operator::from(observer);
         let incident = self.store(observer)?.find(None, &operator)?;
-        self.take(incident, operator)
+        self.take(incident, operator, on)
     }
 
-    fn take(&mut self, incident: Incident, operator: Operator) -> Result<Opened, StoreError> {
+    fn take(&mut self, incident: Incident, operator: Operator, on: &World) -> Result<Opened, StoreError> {
         let mut open = Open {
             incident,
             operator,
@@ -180,6 +180,7 @@ impl Work {
         let opened = Opened {
             title: title.unwrap_or_default(),
             path: open.incident.path().display().to_string(),
+            shown: open.incident.shows(&lines, &on.sample.host.boot_id),
             lines,
             problem: None,
         };
