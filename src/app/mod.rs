@@ -32,7 +32,7 @@ use crate::model::world::World;
 use crate::table::tree::Scope;
 use crate::table::{Breadth, Index, Node, Query, RowId, Shown, Sort, cells};
 
-pub use effect::{Attach, Copy, Demand, Effect, JobId, Material, Opened, Order, Outcome};
+pub use effect::{Attach, Copy, Demand, Effect, JobId, Material, Opened, Order, Outcome, Signalling};
 pub use event::Event;
 pub use freeze::Feed;
 pub use key::Key;
@@ -345,6 +345,7 @@ fn done(app: &mut App, job: JobId, outcome: Outcome) {
         Outcome::Opened(result) => keep::opened(app, job, result),
         Outcome::Copied(said) => app.say(said),
         Outcome::Written(result) => keep::written(app, job, result),
+        Outcome::Looked(_) | Outcome::Signalled(_) | Outcome::Watched(_) => {}
     }
 }
 
