@@ -212,6 +212,10 @@ impl Collector<'_, '_, '_> {
         let holder = holder.map(|holder| format!("; the other end is {}", self.court().call(holder.process)));
         let unknown = "a unix socket with a name; what is served there is not known here".to_owned();
         let (meaning, advice) = known.map_or((unknown, None), |known| (known.meaning, known.advice));
+        if socket.listening && ssh::parse(process.args()).is_some() {
+            // Its control path: the lead of the connection names it.
+            return;
+        }
         let kind = if socket.listening {
             LeadKind::Listener
         } else {
@@ -296,7 +300,8 @@ impl Collector<'_, '_, '_> {
         let Some(call) = ssh::parse(process.args()) else {
             return;
         };
-        let control = call.control_path.or_else(|| self.control_socket(process));
+        // What it listens on is the path itself; argv may have tokens in it (`%r@%h:%p`).
+        let control = self.control_socket(process).or(call.control_path);
         let meaning = match &control {
             Some(path) => {
                 format!("an ssh connection with the control path {path}: anybody who may use it can act")
@@ -333,7 +338,7 @@ impl Collector<'_, '_, '_> {
         wire::descriptors(process).iter().find_map(|one| {
             let socket = sockets.unix.get(&one.target.inode()?)?;
             let path = socket.path.as_ref().filter(|_| socket.listening)?;
-            Some(path.lossy().into_owned())
+            Some(ssh::control_path(path))
         })
     }
 

@@ -435,7 +435,10 @@ fn the_main_process_of_a_unit_is_managed_and_no_orphan() {
 fn reach_names_connections_credentials_and_ssh() {
     let mut machine = on_pipes();
     machine.tcp(SERVER, 20, 950, "10.0.0.1:40000", Some("10.2.0.4:443"));
-    machine.add(300, SERVER, "ssh -N -o ControlPath=/tmp/ctl deploy@10.2.0.4");
+    machine.add(300, SERVER, "ssh -N -o ControlPath=/tmp/%r@%h deploy@10.2.0.4");
+    machine.socket(300, 4, 960, 0);
+    let control = machine.sockets.unix.get_mut(&960).expect("control");
+    (control.path, control.listening) = (Some("/tmp/ctl.fUxnQhUIwZ7O4dfY".into()), true);
     if let Reading::Value(environment) = &mut machine.process(SERVER).environment {
         environment.names = vec!["GITHUB_TOKEN".into(), "PATH".into()];
     }

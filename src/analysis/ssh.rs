@@ -70,9 +70,26 @@ pub(crate) fn parse(argv: &[OsBytes]) -> Option<SshCall> {
     (!call.target.is_empty()).then_some(call)
 }
 
+/// Letters that a master puts behind the path while it binds its socket.
+const BOUND_SUFFIX: usize = 16;
+
+/// Returns the control path of a master that listens on `bound`: ssh binds `PATH.` and 16 random letters,
+/// then links PATH to it; the kernel goes on naming the first (OpenSSH, `muxserver_listen` of mux.c).
+pub(crate) fn control_path(bound: &OsBytes) -> String {
+    let bound = bound.lossy();
+    match bound.rsplit_once('.') {
+        Some((path, suffix))
+            if suffix.len() == BOUND_SUFFIX && suffix.bytes().all(|byte| byte.is_ascii_alphanumeric()) =>
+        {
+            path.to_owned()
+        }
+        _ => bound.into_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::parse;
+    use super::{control_path, parse};
     use crate::model::bytes::OsBytes;
 
     fn call(line: &str) -> Option<(String, Option<String>)> {
@@ -93,6 +110,19 @@ mod tests {
         assert_eq!(call("ssh -S none host"), with("host", None));
         assert_eq!(call("sshd -D"), None);
         assert_eq!(call("ssh -V"), None);
+    }
+
+    #[test]
+    fn the_path_behind_a_bound_socket_is_the_one_that_ssh_can_be_asked_by() {
+        let cases = [
+            ("/tmp/cm-u@h:22.fUxnQhUIwZ7O4dfY", "/tmp/cm-u@h:22"),
+            ("/tmp/cm-u@h:22", "/tmp/cm-u@h:22"),
+            ("/tmp/c.host.example", "/tmp/c.host.example"),
+            ("/tmp/c.fUxnQhUIwZ7O4d_Y", "/tmp/c.fUxnQhUIwZ7O4d_Y"),
+        ];
+        for (bound, path) in cases {
+            assert_eq!(control_path(&OsBytes::from(bound)), path);
+        }
     }
 
     #[test]
