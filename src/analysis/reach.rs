@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, SocketMeaning};
 use crate::model::bytes::OsBytes;
 use crate::model::descriptor::{Descriptor, Target};
 use crate::model::finding::{Lead, LeadKind};
@@ -209,6 +209,16 @@ impl Collector<'_, '_, '_> {
             .is_some_and(|other| other.comm.as_bytes() == b"ssh-agent");
         let place = if agent { SSH_AGENT } else { path.as_bytes() };
         let known = self.catalog().socket_meaning(place);
+        let master = holder
+            .and_then(|holder| self.court().get(holder.process))
+            .and_then(|other| ssh::parse(other.args()));
+        let known = known.or_else(|| {
+            let control = ssh::control_path(path);
+            Some(SocketMeaning {
+                meaning: format!("control path {control} of an ssh master: anybody who may use it can act"),
+                advice: Some(master?.usual(&control)),
+            })
+        });
         let holder = holder.map(|holder| format!("; the other end is {}", self.court().call(holder.process)));
         let unknown = "a unix socket with a name; what is served there is not known here".to_owned();
         let (meaning, advice) = known.map_or((unknown, None), |known| (known.meaning, known.advice));
@@ -301,20 +311,14 @@ impl Collector<'_, '_, '_> {
             return;
         };
         // What it listens on is the path itself; argv may have tokens in it (`%r@%h:%p`).
-        let control = self.control_socket(process).or(call.control_path);
+        let control = self.control_socket(process).or_else(|| call.control_path.clone());
         let meaning = match &control {
             Some(path) => {
                 format!("an ssh connection with the control path {path}: anybody who may use it can act")
             }
             None => "an ssh connection; no control path is in its argv".to_owned(),
         };
-        let advice = control.as_ref().map(|path| {
-            let path = shlex::try_quote(path).map_or_else(|_| path.clone(), std::borrow::Cow::into_owned);
-            format!(
-                "check: ssh -O check -S {path} {0}; revoke: ssh -O exit -S {path} {0}",
-                call.target
-            )
-        });
+        let advice = control.as_ref().map(|path| call.usual(path));
         let lead = Lead {
             kind: LeadKind::Ssh,
             target: call.target.clone().into(),

@@ -465,6 +465,29 @@ fn reach_names_connections_credentials_and_ssh() {
 }
 
 #[test]
+fn a_connection_to_the_control_path_of_an_ssh_master_is_a_lead() {
+    let mut machine = on_pipes();
+    machine.add_argv(400, 1, vec!["ssh: /tmp/ctl [mux]".into()]);
+    machine.socket(SERVER, 20, 970, 971);
+    machine.socket(400, 5, 971, 970);
+    machine.sockets.unix.get_mut(&971).expect("accepted").path = Some("/tmp/ctl.fUxnQhUIwZ7O4dfY".into());
+    let judged = once(&machine);
+    let reach = instance(&judged, SERVER).reach.clone().expect("reach");
+    assert_eq!(reach[0].kind, LeadKind::UnixSocket);
+    assert!(
+        reach[0]
+            .meaning
+            .starts_with("control path /tmp/ctl of an ssh master")
+    );
+    assert!(
+        reach[0]
+            .advice
+            .as_ref()
+            .is_some_and(|advice| advice.contains("ssh -O exit -S /tmp/ctl any"))
+    );
+}
+
+#[test]
 fn older_twins_are_told_by_their_start() {
     let mut machine = Machine::new();
     machine.add(CLIENT, 1, "claude");

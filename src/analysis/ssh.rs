@@ -1,5 +1,7 @@
 //! Reads an `ssh` command line: target and control path (ssh(1)).
 
+use std::borrow::Cow;
+
 use crate::model::bytes::OsBytes;
 
 /// What an ssh process was started with.
@@ -9,6 +11,25 @@ pub(crate) struct SshCall {
     pub(crate) target: String,
     /// `-S PATH`, or `-o ControlPath=PATH`.
     pub(crate) control_path: Option<String>,
+}
+
+impl SshCall {
+    /// Returns the usual check and revocation of a master with this control path, as text.
+    pub(crate) fn usual(&self, control: &str) -> String {
+        let path = quoted(control);
+        // Whoever is asked by path is not looked up by name, but ssh wants one.
+        let host = quoted(if self.target == control {
+            "any"
+        } else {
+            &self.target
+        });
+        format!("check: ssh -O check -S {path} {host}; revoke: ssh -O exit -S {path} {host}")
+    }
+}
+
+/// The text is pasted into a shell, and the words are another process's.
+fn quoted(word: &str) -> Cow<'_, str> {
+    shlex::try_quote(word).unwrap_or(Cow::Borrowed("PATH-WITH-NUL"))
 }
 
 /// Options of ssh(1) that take a value.
@@ -49,7 +70,7 @@ pub(crate) fn parse(argv: &[OsBytes]) -> Option<SshCall> {
         let letter = characters.next();
         let glued: String = characters.collect();
         let value = if glued.is_empty() {
-            words.next().map(std::borrow::Cow::into_owned)
+            words.next().map(Cow::into_owned)
         } else {
             Some(glued)
         };
@@ -131,6 +152,22 @@ mod tests {
         assert_eq!(
             parse(&argv).and_then(|call| call.control_path).as_deref(),
             Some("/tmp/ctl")
+        );
+        assert_eq!(
+            parse(&argv).map(|call| call.usual("/tmp/ctl")).as_deref(),
+            Some("check: ssh -O check -S /tmp/ctl any; revoke: ssh -O exit -S /tmp/ctl any")
+        );
+    }
+
+    #[test]
+    fn what_is_to_be_pasted_into_a_shell_is_quoted() {
+        let argv = ["ssh", "-S", "/tmp/a b", "$(touch x)"].map(OsBytes::from);
+        let usual = parse(&argv).map(|call| call.usual("/tmp/a b"));
+        assert_eq!(
+            usual.as_deref(),
+            Some(
+                "check: ssh -O check -S '/tmp/a b' '$(touch x)'; revoke: ssh -O exit -S '/tmp/a b' '$(touch x)'"
+            )
         );
     }
 }
