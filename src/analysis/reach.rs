@@ -15,6 +15,7 @@ use crate::model::socket::{InetSocket, Protocol, UnixSocket};
 use super::court::Court;
 use super::finding::Case;
 use super::listeners;
+use super::masters;
 use super::ssh;
 use super::wire;
 
@@ -41,9 +42,10 @@ pub(crate) fn of(case: &Case<'_, '_>) -> Option<Vec<Lead>> {
         collector.files(process);
     }
     for process in &members {
-        collector.ssh(process);
+        collector.ssh(process, "");
         collector.environment(process);
     }
+    collector.masters(&members);
     collector.children(&members);
     let mut leads = collector.leads;
     leads.sort_by_key(|lead| rank(lead.kind));
@@ -306,7 +308,8 @@ impl Collector<'_, '_, '_> {
         }
     }
 
-    fn ssh(&mut self, process: &Process) {
+    /// `why` is added to what the connection means.
+    fn ssh(&mut self, process: &Process, why: &str) {
         let Some(call) = ssh::parse(process.args()) else {
             return;
         };
@@ -331,9 +334,25 @@ impl Collector<'_, '_, '_> {
                 .to_owned(),
             ),
             advice,
-            ..lead(process, None, meaning)
+            ..lead(process, None, meaning + why)
         };
         self.add(format!("{}{}", process.key, call.target).as_bytes(), lead);
+    }
+
+    /// Masters that have left the instance.
+    fn masters(&mut self, members: &[&Process]) {
+        let court = self.case.court;
+        for master in &court.ssh_masters {
+            if court.draft_of(master.key).is_some() {
+                continue;
+            }
+            let why = members
+                .iter()
+                .find_map(|member| masters::why_of(court.sample, master, member));
+            if let Some(why) = why {
+                self.ssh(master, &format!("; {why}"));
+            }
+        }
     }
 
     /// A multiplexing master listens on its control path, whatever its argv says.
