@@ -65,19 +65,30 @@ fn about_wire(case: &Case<'_, '_>, judgement: &Judgement, facts: &mut Vec<Fact>)
         .as_ref()
         .filter(|end| end.holder_count > 1 && client_reads(end))
     {
-        let others: Vec<String> = stdin
-            .holders
-            .iter()
-            .filter(|holder| holder.relation != Relation::Client)
-            .map(|holder| holder.pid.to_string())
-            .collect();
-        let text = format!(
-            "more than the client hold the other end of stdin: {}; no end of file comes while one of them lives",
-            others.join(", ")
-        );
-        facts.push(supporting("more_holders", text, "/proc/*/fd"));
+        facts.push(more_holders(stdin));
     }
     about_unread(case, facts);
+}
+
+/// Names the holders beside the client, as far as they are named, and counts the rest.
+fn more_holders(stdin: &End) -> Fact {
+    let others: Vec<String> = stdin
+        .holders
+        .iter()
+        .filter(|holder| holder.relation != Relation::Client)
+        .map(|holder| holder.pid.to_string())
+        .collect();
+    let named = u32::try_from(stdin.holders.len()).unwrap_or(u32::MAX);
+    let rest = match stdin.holder_count.saturating_sub(named) {
+        0 => String::new(),
+        rest => format!(" and {rest} more"),
+    };
+    let text = format!(
+        "more than the client hold the other end of stdin: {}{rest}; no end of file comes while one of them \
+         lives",
+        others.join(", ")
+    );
+    supporting("more_holders", text, "/proc/*/fd")
 }
 
 /// Bytes that wait in the queue of stdin: requests that nobody reads.
@@ -133,12 +144,20 @@ fn about_server(court: &Court<'_>, server: &Process, finding: Finding, facts: &m
         .sid
         .filter(|sid| *sid != server.key.pid && court.by_pid(*sid).is_none())
     {
-        let text = format!("the leader of its session ({sid}) is gone");
-        facts.push(supporting(
-            "session_leader_gone",
-            text,
-            format!("/proc/{}/stat", server.key.pid),
-        ));
+        let (code, text) = if court.sees_all() {
+            (
+                "session_leader_gone",
+                format!("the leader of its session ({sid}) is gone"),
+            )
+        } else {
+            (
+                "session_leader_unseen",
+                format!(
+                    "the leader of its session ({sid}) is not among the visible processes: gone, or hidden"
+                ),
+            )
+        };
+        facts.push(supporting(code, text, format!("/proc/{}/stat", server.key.pid)));
     }
 }
 
@@ -213,12 +232,21 @@ fn about_group(case: &Case<'_, '_>, facts: &mut Vec<Fact>) {
     let Some(group) = server.pgid else { return };
     let leader = case.court.by_pid(group);
     if leader.is_none() {
-        let text = format!("its process group {group} has no leader any more");
-        facts.push(supporting(
-            "group_without_leader",
-            text,
-            format!("/proc/{}/stat", server.key.pid),
-        ));
+        let (code, text) = if case.court.sees_all() {
+            (
+                "group_without_leader",
+                format!("its process group {group} has no leader any more"),
+            )
+        } else {
+            (
+                "group_leader_unseen",
+                format!(
+                    "the leader of its process group ({group}) is not among the visible processes: gone, or \
+                     hidden"
+                ),
+            )
+        };
+        facts.push(supporting(code, text, format!("/proc/{}/stat", server.key.pid)));
     }
     let strangers: Vec<ProcessKey> = case
         .court

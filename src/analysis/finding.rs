@@ -6,12 +6,12 @@ use std::collections::BTreeSet;
 
 use crate::model::descriptor::{Holder, Target};
 use crate::model::finding::{Fact, Finding, Network, Stdio};
-use crate::model::identity::{Pid, ProcessKey};
+use crate::model::identity::ProcessKey;
 use crate::model::instance::Transport;
 use crate::model::process::Process;
 use crate::model::reading::{Absence, Reading};
 
-use super::court::{Court, strong};
+use super::court::{Court, strong, supporting};
 use super::ends;
 use super::group::Draft;
 use super::listeners::{self, Listening};
@@ -19,9 +19,6 @@ use super::wire::{self, OtherEnd, Place, Wire, WireEnd};
 
 /// A zombie that is seen this long apart is one that nobody waits for.
 const ZOMBIE_PERSISTS_MS: u64 = 2_000;
-/// How many relays are followed.
-pub(crate) const RELAY_DEPTH: u8 = 3;
-
 /// The judgement of one instance, before twins, reach and the finding behind a proxy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Judgement {
@@ -258,8 +255,12 @@ impl<'c, 'a> Case<'c, 'a> {
             let text = format!("stdin {}: peer closed", end_name(wire.stdin));
             return self.severed("stdin_peer_closed", text, "sock_diag UNIX_DIAG_PEER".to_owned());
         }
-        if let Some(why) = self.possible_unseen_writer(wire.stdin) {
-            return why;
+        if let Some(unseen) = self.unseen_holder(wire.stdin) {
+            let text = format!(
+                "no visible process has the pipe {} open for writing, but {}",
+                wire.stdin.inode, unseen.who
+            );
+            return self.unknown(unseen.code, text, unseen.source);
         }
         let text = format!(
             "stdin {}: no process has it open for writing",
@@ -272,75 +273,13 @@ impl<'c, 'a> Case<'c, 'a> {
         self.stdio_found(Finding::Severed, None, vec![strong(code, text, source)])
     }
 
-    /// A pipe without a visible writer is severed only if nobody could hide one.
-    fn possible_unseen_writer(&self, end: WireEnd) -> Option<Judgement> {
-        let server = self.chain.first()?;
-        let adopter = self.court.get(self.draft.top()).and_then(|top| top.ppid);
-        let is_ancestor = |pid: Pid| {
-            pid != Pid::INIT
-                && Some(pid) != adopter
-                && self
-                    .court
-                    .tree
-                    .ancestors(self.draft.top().pid)
-                    .any(|ancestor| ancestor.key.pid == pid)
-        };
-        if self.court.sample.hidden != Some(0) {
-            return Some(self.unknown(
-                "hidden_processes",
-                format!(
-                    "no visible process has the pipe {} open for writing, but other users' processes are \
-                     hidden here (hidepid): as root they can be seen",
-                    end.inode
-                ),
-                "/proc",
-            ));
-        }
-        let suspect = self.court.sample.unsearched.iter().find(|one| {
-            self.court.get(one.process).is_some_and(|process| {
-                let same_user = process.uid.value().is_some() && process.uid == server.uid;
-                let same_session = process.sid.is_some() && process.sid == server.sid;
-                one.why != Absence::Gone
-                    && !process.is_zombie()
-                    && (same_user || same_session || is_ancestor(process.key.pid))
-            })
-        });
-        if let Some(suspect) = suspect {
-            return Some(self.unknown(
-                "unreadable_process",
-                format!(
-                    "no visible process has the pipe {} open for writing, but {} could not be looked into: \
-                     with root's rights it can",
-                    end.inode,
-                    self.court.call(suspect.process)
-                ),
-                format!("/proc/{}/fd", suspect.process.pid),
-            ));
-        }
-        let outside = self.court.sample.holders.get(&end.inode)?.iter().find(|holder| {
-            self.court
-                .get(holder.process)
-                .is_some_and(|process| process.ppid.is_none() && !process.kernel_thread)
-        })?;
-        Some(self.unknown(
-            "outside_namespace",
-            format!(
-                "the pipe {} came from outside this pid namespace with {}: a writer out there cannot be seen",
-                end.inode,
-                self.court.call(outside.process)
-            ),
-            format!("/proc/{}/stat", outside.process.pid),
-        ))
-    }
-
     /// Steps 5 to 8: somebody holds the other end.
     fn held(&self, wire: Wire, holders: &[Holder]) -> Judgement {
-        let mut keys: Vec<ProcessKey> = holders.iter().map(|holder| holder.process).collect();
-        keys.dedup();
+        let keys = wire::processes(holders);
         if let Some((client, because)) = self.client_among(&keys, wire) {
             return self.with_client(client, because, wire);
         }
-        if let Some(relayed) = self.relay(&keys, wire, RELAY_DEPTH, &mut self.members.clone()) {
+        if let Some(relayed) = self.relayed(&keys, wire) {
             return relayed;
         }
         let named: Vec<String> = keys.iter().take(8).map(|key| self.court.call(*key)).collect();
@@ -350,22 +289,32 @@ impl<'c, 'a> Case<'c, 'a> {
         } else {
             format!(" and {rest} more")
         };
-        let whose = if keys.iter().all(|key| self.members.contains(key)) {
-            "only members of the instance itself hold it"
-        } else {
-            "no holder is a client"
+        let unseen = self.unseen_holder(wire.stdin);
+        let whose = match (keys.iter().all(|key| self.members.contains(key)), &unseen) {
+            (true, None) => "only members of the instance itself hold it",
+            (true, Some(_)) => "of those that can be seen, only members of the instance itself hold it",
+            (false, None) => "no holder is a client",
+            (false, Some(_)) => "no holder that can be seen is a client",
         };
         let text = format!(
             "the other end of stdin ({}) is held by {}{rest}: {whose}",
             end_name(wire.stdin),
             named.join(", ")
         );
-        let fact = strong("stdin_held", text, end_source(wire.stdin));
-        self.stdio_found(Finding::Held, None, vec![fact])
+        let mut facts = vec![strong("stdin_held", text, end_source(wire.stdin))];
+        facts.extend(unseen.map(|unseen| {
+            let text = format!("a client may hold it unseen: {}", unseen.who);
+            supporting("holders_unseen", text, unseen.source)
+        }));
+        self.stdio_found(Finding::Held, None, facts)
     }
 
     /// Step 5.
-    fn client_among(&self, holders: &[ProcessKey], wire: Wire) -> Option<(ProcessKey, &'static str)> {
+    pub(super) fn client_among(
+        &self,
+        holders: &[ProcessKey],
+        wire: Wire,
+    ) -> Option<(ProcessKey, &'static str)> {
         let outside: Vec<ProcessKey> = holders
             .iter()
             .filter(|key| !self.members.contains(key))
@@ -397,7 +346,7 @@ impl<'c, 'a> Case<'c, 'a> {
     }
 
     /// Steps 7 and 8.
-    fn with_client(&self, client: ProcessKey, because: &str, wire: Wire) -> Judgement {
+    pub(super) fn with_client(&self, client: ProcessKey, because: &str, wire: Wire) -> Judgement {
         let called = self.court.call(client);
         let holds = strong(
             "client_holds",
@@ -411,73 +360,28 @@ impl<'c, 'a> Case<'c, 'a> {
             return self.stdio_found(Finding::Attached, Some(client), vec![holds]);
         };
         let source = format!("/proc/{}/stat", client.pid);
-        let stuck = process.state == 'D';
-        let unmoved = self.court.before(client).is_some_and(|before| {
-            before.state == 'D' && before.schedstat.value().is_some() && before.schedstat == process.schedstat
-        });
-        let wedged = match process.state {
-            'T' => Some("stopped"),
-            't' => Some("held by a tracer"),
-            'D' if unmoved => Some("stuck in the kernel (state D, has not run since the sample before)"),
-            _ => None,
-        };
-        let mut judgement = match wedged {
+        let mut judgement = match self.wedged(process) {
             Some(how) => {
                 let fact = strong("client_wedged", format!("the client {called} is {how}"), source);
                 self.stdio_found(Finding::Wedged, Some(client), vec![fact, holds])
             }
             None => self.stdio_found(Finding::Attached, Some(client), vec![holds]),
         };
-        judgement.needs_second = stuck && self.court.previous.is_none();
+        judgement.needs_second = process.state == 'D' && self.court.previous.is_none();
         judgement
     }
 
-    /// Step 6: a holder of the same parent or group whose own stdin leads to a client.
-    fn relay(
-        &self,
-        holders: &[ProcessKey],
-        wire: Wire,
-        depth: u8,
-        seen: &mut BTreeSet<ProcessKey>,
-    ) -> Option<Judgement> {
-        let depth = depth.checked_sub(1)?;
-        let server = self.chain.first()?;
-        for key in holders {
-            if !seen.insert(*key) {
-                continue;
-            }
-            let Some(process) = self.court.get(*key) else {
-                continue;
-            };
-            let same_parent = process.ppid.is_some() && self.chain.iter().any(|one| one.ppid == process.ppid);
-            let same_group = process.pgid.is_some() && process.pgid == server.pgid;
-            if !(same_parent || same_group) {
-                continue;
-            }
-            let Some(upstream) = wire::find(self.court.sample, &[process], &|one| one == *key) else {
-                continue;
-            };
-            let other = wire::other_end(self.court.sample, upstream.stdin);
-            let mut beyond: Vec<ProcessKey> = other.holders().iter().map(|holder| holder.process).collect();
-            beyond.dedup();
-            let through = Wire {
-                stdin: upstream.stdin,
-                stdout: wire.stdout,
-                place: upstream.place,
-            };
-            let found = match self.client_among(&beyond, through) {
-                Some((client, because)) => Some(self.with_client(client, because, through)),
-                None => self.relay(&beyond, through, depth, seen),
-            };
-            if let Some(mut judgement) = found {
-                let text = format!("{} passes on what the client sends", self.court.call(*key));
-                judgement
-                    .facts
-                    .push(strong("relay", text, end_source(wire.stdin)));
-                return Some(judgement);
-            }
+    /// Returns why a process cannot act.
+    pub(super) fn wedged(&self, process: &Process) -> Option<&'static str> {
+        let unmoved = self.court.before(process.key).is_some_and(|before| {
+            before.state == 'D' && before.schedstat.value().is_some() && before.schedstat == process.schedstat
+        });
+        match process.state {
+            'T' => Some("stopped"),
+            't' => Some("held by a tracer"),
+            'D' if unmoved => Some("stuck in the kernel (state D, has not run since the sample before)"),
+            _ => None,
         }
-        None
     }
 
     fn network(&self, listening: Listening, mut facts: Vec<Fact>) -> Judgement {
@@ -527,7 +431,7 @@ impl<'c, 'a> Case<'c, 'a> {
 }
 
 /// Returns `socket 88121` or `pipe 16929`, with the descriptor where it is not the standard one.
-fn end_name(end: WireEnd) -> String {
+pub(super) fn end_name(end: WireEnd) -> String {
     let kind = if end.socket { "socket" } else { "pipe" };
     if end.fd == 0 {
         format!("{kind} {}", end.inode)
@@ -536,7 +440,7 @@ fn end_name(end: WireEnd) -> String {
     }
 }
 
-fn end_source(end: WireEnd) -> String {
+pub(super) fn end_source(end: WireEnd) -> String {
     if end.socket {
         "sock_diag UNIX_DIAG_PEER, /proc/*/fd".to_owned()
     } else {

@@ -20,12 +20,14 @@ mod interest;
 mod lineage;
 mod listeners;
 mod reach;
+mod relay;
 #[cfg(test)]
 mod situations;
 mod ssh;
 #[cfg(test)]
 mod testkit;
 mod tree;
+mod unseen;
 mod wire;
 
 use std::collections::BTreeMap;
