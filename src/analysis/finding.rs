@@ -93,7 +93,7 @@ impl<'c, 'a> Case<'c, 'a> {
     /// Step 1: the server has exited. `Err`: it has, but only once seen so far.
     fn zombie(&self) -> Option<Result<Judgement, Fact>> {
         let server = self.court.get(self.draft.server?)?;
-        if !server.is_zombie() || server.threads > 1 {
+        if !server.is_zombie() {
             return None;
         }
         let parent = server.ppid.and_then(|pid| self.court.by_pid(pid));
@@ -243,19 +243,22 @@ impl<'c, 'a> Case<'c, 'a> {
     fn nobody(&self, wire: Wire, other: &OtherEnd) -> Judgement {
         let members = self.members.iter().filter_map(|key| self.court.get(*key));
         let listening = listeners::of(self.court, members);
+        let unseen = self.unseen_holder(wire.stdin);
         if listening.has_outside_peer(&self.members) {
-            let lost = strong(
-                "stdio_lost",
-                "nobody holds the other end of its stdin any more; it is reached over the network",
-                end_source(wire.stdin),
-            );
+            let nobody = if unseen.is_none() {
+                "nobody holds the other end of its stdin any more"
+            } else {
+                "nobody that can be seen holds the other end of its stdin"
+            };
+            let text = format!("{nobody}; it is reached over the network");
+            let lost = strong("stdio_lost", text, end_source(wire.stdin));
             return self.network(listening, vec![lost]);
         }
         if *other == OtherEnd::Closed {
             let text = format!("stdin {}: peer closed", end_name(wire.stdin));
             return self.severed("stdin_peer_closed", text, "sock_diag UNIX_DIAG_PEER".to_owned());
         }
-        if let Some(unseen) = self.unseen_holder(wire.stdin) {
+        if let Some(unseen) = unseen {
             let text = format!(
                 "no visible process has the pipe {} open for writing, but {}",
                 wire.stdin.inode, unseen.who

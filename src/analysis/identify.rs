@@ -212,7 +212,9 @@ impl Identity {
             (Some(rule), _) => (rule.clone(), verdict.because.clone()),
             (None, Some(hint)) => (
                 "shape".to_owned(),
-                format!("`{hint}` has mcp in its name, and its wire leads to a known client or to nobody"),
+                format!(
+                    "`{hint}` has mcp in its name, and its wire leads to a known client, or to nobody that can be seen"
+                ),
             ),
             (None, None) => ("wire".to_owned(), verdict.because.clone()),
         };

@@ -120,7 +120,13 @@ pub struct Lock {
 impl Process {
     /// Returns whether it has exited and was not yet waited for.
     pub fn is_zombie(&self) -> bool {
-        matches!(self.state, 'Z' | 'X')
+        matches!(self.state, 'Z' | 'X') && self.threads <= 1
+    }
+
+    /// Returns whether its main thread has exited and others run: it lives on, though its state letter is
+    /// that of a zombie.
+    pub fn lost_main_thread(&self) -> bool {
+        matches!(self.state, 'Z' | 'X') && self.threads > 1
     }
 
     /// Returns whether a stop signal or a tracer holds it.
