@@ -25,6 +25,7 @@ pub(crate) fn of(case: &Case<'_, '_>, judgement: &Judgement) -> Vec<Fact> {
         about_signals(server, &mut facts);
         about_files(server, &mut facts);
     }
+    about_titles(case, &mut facts);
     about_launchers(case, &mut facts);
     about_group(case, &mut facts);
     about_namespace(case, &mut facts);
@@ -208,6 +209,29 @@ fn about_files(server: &Process, facts: &mut Vec<Fact>) {
             "its argv is gone: it was read while it lived",
             format!("/proc/{pid}/cmdline"),
         ));
+    }
+}
+
+/// A command line that was overwritten says no more what it is; what it said before holds on while the
+/// program is the same.
+fn about_titles(case: &Case<'_, '_>, facts: &mut Vec<Fact>) {
+    for process in &case.chain {
+        let identity = case.court.identities.get(process.key);
+        if !identity.is_some_and(super::identify::Identity::is_overwritten) {
+            continue;
+        }
+        let pid = process.key.pid;
+        let same = if process.image.is_some() {
+            "it runs the same program file and memory image as then"
+        } else {
+            "it runs the same program file as then"
+        };
+        let text = format!(
+            "{} has overwritten its command line since it was identified: {same}",
+            case.court.call(process.key)
+        );
+        let source = format!("/proc/{pid}/cmdline, exe, stat");
+        facts.push(supporting("title_overwritten", text, source));
     }
 }
 

@@ -91,6 +91,7 @@ impl Machine {
             comm: comm.into(),
             argv: Reading::Value(argv),
             argv_kept: false,
+            image: None,
             exe: Reading::Unread,
             cwd: Reading::Value("/home/user".into()),
             cgroup: Reading::Value("/user.slice".into()),

@@ -46,6 +46,10 @@ pub struct Process {
     pub argv: Reading<Argv>,
     /// Whether `argv` was read before the process became a zombie and is kept from then.
     pub argv_kept: bool,
+    /// Addresses that only a new program image moves: the same as before means that what has changed since
+    /// was overwritten, not executed. `None` without the right to read them; not kept in snapshots.
+    #[serde(skip)]
+    pub image: Option<(u64, u64)>,
     /// Running program file; a file that was replaced ends in ` (deleted)`.
     pub exe: Reading<OsBytes>,
     /// Working directory.

@@ -1,6 +1,7 @@
 //! Whole situations: what was seen on real machines, and the finding that is right.
 
 mod relays;
+mod titles;
 mod unseen;
 
 use crate::model::descriptor::{Access, Holder, Target};

@@ -122,6 +122,7 @@ impl Fresh<'_> {
             comm: stat.comm.as_slice().into(),
             argv,
             argv_kept,
+            image: (stat.image.0 > 1 && stat.image.1 > 1).then_some(stat.image),
             exe: self.link(stat, "exe", exec || turn || rights_moved, old.map(|old| &old.exe)),
             cwd: self.link(stat, "cwd", moved, old.map(|old| &old.cwd)),
             cgroup: self.cgroup(stat.pid, exec, old),
