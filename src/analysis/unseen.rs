@@ -7,6 +7,7 @@ use crate::model::sample::Unsearched;
 
 use super::court::Court;
 use super::finding::Case;
+use super::lineage;
 use super::wire::WireEnd;
 
 /// Somebody who may hold the other end of a pipe.
@@ -77,9 +78,12 @@ impl Case<'_, '_> {
     /// An ancestor, but for the first process and who adopted the instance.
     fn is_ancestor(&self, pid: Pid) -> bool {
         let top = self.draft.top();
-        let adopter = self.court.get(top).and_then(|top| top.ppid);
+        let parent = self.court.tree.parent(top.pid);
+        let adopter = parent.zip(self.court.get(top)).is_some_and(|(parent, top)| {
+            parent.key.pid == pid && lineage::is_adopter(self.court, top, parent)
+        });
         let mut ancestors = self.court.tree.ancestors(top.pid);
-        pid != Pid::INIT && Some(pid) != adopter && ancestors.any(|ancestor| ancestor.key.pid == pid)
+        pid != Pid::INIT && !adopter && ancestors.any(|ancestor| ancestor.key.pid == pid)
     }
 
     /// A pipe that came into this pid namespace from outside.

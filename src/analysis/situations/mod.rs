@@ -1,5 +1,6 @@
 //! Whole situations: what was seen on real machines, and the finding that is right.
 
+mod lineage;
 mod relays;
 mod titles;
 mod unseen;
@@ -348,16 +349,6 @@ fn a_proxy_is_two_instances_and_the_inner_one_says_via() {
     let inner = instance(&judged, 250);
     assert_eq!(inner.finding, Finding::Attached);
     assert_eq!(inner.via.as_ref().map(|via| via.finding), Some(Finding::Severed));
-}
-
-#[test]
-fn a_subreaper_is_told_by_the_session_it_was_never_in() {
-    let mut machine = through_npx();
-    machine.add(80, 1, "python subreaper.py");
-    machine.end(CLIENT, 80);
-    let judged = once(&machine);
-    let adopter = instance(&judged, SERVER).adopter.clone().expect("an adopter");
-    assert_eq!((adopter.pid, adopter.kind), (pid(80), AdopterKind::Subreaper));
 }
 
 #[test]
