@@ -84,10 +84,39 @@ impl<'c, 'a> Case<'c, 'a> {
             Some(wire) => self.on_wire(wire),
         };
         if let Some(Err(waiting)) = zombie {
+            if judgement.finding == Finding::Unknown
+                && let Some(before) = self.as_before()
+            {
+                judgement = before;
+            }
             judgement.facts.insert(0, waiting);
             judgement.needs_second = true;
         }
         judgement
+    }
+
+    /// What was found in the sample before, where its client lives: nothing of an exited server can be read,
+    /// and most are waited for at once.
+    fn as_before(&self) -> Option<Judgement> {
+        let previous = self.court.previous?;
+        let before = previous
+            .judged
+            .instance(self.draft.id)
+            .filter(|before| before.finding != Finding::Unknown)?;
+        let client = before.client.as_ref().filter(|client| client.on_wire);
+        if client.is_some_and(|client| self.court.get(client.process).is_none()) {
+            return None;
+        }
+        let text = format!("{} is what was found in the sample before", before.finding.word());
+        Some(Judgement {
+            transport: before.transport,
+            network: before.network.clone(),
+            ..self.found(
+                before.finding,
+                client.map(|client| client.process),
+                vec![strong("found_before", text, "the sample before")],
+            )
+        })
     }
 
     /// Step 1: the server has exited. `Err`: it has, but only once seen so far.
@@ -102,7 +131,10 @@ impl<'c, 'a> Case<'c, 'a> {
         let since = self.court.zombies.get(&server.key).copied();
         let seen_ms = since.map_or(0, |since| self.court.sample.since_boot_ms.saturating_sub(since));
         if seen_ms < ZOMBIE_PERSISTS_MS {
-            let text = format!("the server has exited; whether {parent} waits for it takes a second look");
+            let text = format!(
+                "the server has exited; whether {parent} waits for it shows within {} s",
+                ZOMBIE_PERSISTS_MS / 1000
+            );
             return Some(Err(strong("zombie_once", text, source)));
         }
         let text = format!(
@@ -155,6 +187,9 @@ impl<'c, 'a> Case<'c, 'a> {
     /// Says what a socket that is not in the dump means: another network namespace is said, not
     /// guessed.
     fn no_wire(&self, server: &Process, source: String) -> Judgement {
+        if let Some(found) = self.connection(server) {
+            return found;
+        }
         let own = self.court.sample.observer.net_namespace;
         let other_namespace = server
             .net_namespace
@@ -183,6 +218,17 @@ impl<'c, 'a> Case<'c, 'a> {
             "no descriptor of it looks like a wire, and it does not listen",
             source,
         )
+    }
+
+    /// Its stdin is a connection of another kind than a client makes for a server that it starts: inetd(8)
+    /// and socket activation hand over such ones.
+    fn connection(&self, server: &Process) -> Option<Judgement> {
+        let Some(Target::Socket { inode }) = wire::descriptor(server, 0).map(|one| &one.target) else {
+            return None;
+        };
+        let what = listeners::connection(self.court, *inode)?;
+        let text = format!("its stdin is {what}: no wire between a server and the client that started it");
+        Some(self.unknown("stdin_is_connection", text, "sock_diag"))
     }
 
     fn terminal(&self, server: &Process, path: &str, hung_up: bool) -> Judgement {

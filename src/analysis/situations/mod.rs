@@ -1,6 +1,7 @@
 //! Whole situations: what was seen on real machines, and the finding that is right.
 
 mod lineage;
+mod other_ends;
 mod relays;
 mod titles;
 mod unseen;
