@@ -119,6 +119,10 @@ fn about_server(court: &Court<'_>, server: &Process, finding: Finding, facts: &m
             "the server is stopped: it reads no end of file, and TERM stays pending until it continues";
         facts.push(supporting("server_stopped", text, stat.clone()));
     }
+    if server.lost_main_thread() {
+        let text = "its main thread has exited; others run";
+        facts.push(supporting("main_thread_exited", text, stat.clone()));
+    }
     if let Some(permille) = server.cpu_permille.filter(|permille| *permille >= BUSY_PERMILLE) {
         let percent = permille / 10;
         let text = if finding == Finding::Severed {

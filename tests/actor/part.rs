@@ -34,6 +34,10 @@ pub(crate) enum Wire {
     Same,
     /// Descriptor 0 is the writing end of the first child's stdin: what leaks into a sibling.
     FirstChildsWriter,
+    /// First in a pipeline: stdin of the part that starts it, stdout into the next part.
+    IntoNext,
+    /// Last in a pipeline: stdin from the part before, stdout of the part that starts it.
+    FromLast,
 }
 
 /// One process.
@@ -48,6 +52,10 @@ pub(crate) struct Part {
     pub(crate) wire: Wire,
     /// Whether it leads a session of its own.
     pub(crate) own_session: bool,
+    /// Whether it leads a session of its own once its children are started.
+    pub(crate) leaves_session: bool,
+    /// Whether it closes its ends of its children's wires.
+    pub(crate) lets_go: bool,
     /// Whether its descriptor 2 is the writing end of its own stdin.
     pub(crate) holds_own_stdin: bool,
     /// Whether it listens on a TCP port of loopback.
@@ -93,6 +101,8 @@ struct Ends {
     stdin: Stdio,
     stdout: Stdio,
     kept: Option<(OwnedFd, OwnedFd)>,
+    /// What the next part of the pipeline reads from.
+    next: Option<OwnedFd>,
 }
 
 /// Plays a part until the stage ends.
@@ -109,8 +119,10 @@ pub(crate) fn play(part: &Part) {
     }
     let _listener = part.listens.then(|| TcpListener::bind("127.0.0.1:0").unwrap());
     let mut kept: Vec<(OwnedFd, OwnedFd)> = Vec::new();
+    let mut last = None;
     for child in &part.children {
-        let ends = connect(child.wire, &kept);
+        let ends = connect(child.wire, &kept, last.take());
+        last = ends.next;
         let mut command = command(child, &report, stage.unsigned_abs());
         command.stdin(ends.stdin).stdout(ends.stdout);
         if child.holds_own_stdin {
@@ -120,6 +132,12 @@ pub(crate) fn play(part: &Part) {
         command.spawn().unwrap();
         kept.extend(ends.kept);
     }
+    if part.lets_go {
+        kept.clear();
+    }
+    if part.leaves_session {
+        setsid().unwrap();
+    }
     let mut socket = UnixStream::connect(&report).unwrap();
     writeln!(socket, "{} {}", part.role, std::process::id()).unwrap();
     drop(socket);
@@ -128,44 +146,44 @@ pub(crate) fn play(part: &Part) {
     drop(kept);
 }
 
-fn connect(wire: Wire, siblings: &[(OwnedFd, OwnedFd)]) -> Ends {
+fn connect(wire: Wire, siblings: &[(OwnedFd, OwnedFd)], last: Option<OwnedFd>) -> Ends {
+    let ends = |stdin: Stdio, stdout: Stdio| Ends {
+        stdin,
+        stdout,
+        kept: None,
+        next: None,
+    };
     match wire {
-        Wire::Nothing => Ends {
-            stdin: Stdio::null(),
-            stdout: Stdio::null(),
-            kept: None,
-        },
-        Wire::Same => Ends {
-            stdin: Stdio::inherit(),
-            stdout: Stdio::inherit(),
-            kept: None,
-        },
+        Wire::Nothing => ends(Stdio::null(), Stdio::null()),
+        Wire::Same => ends(Stdio::inherit(), Stdio::inherit()),
+        Wire::IntoNext => {
+            let (reader, writer) = std::io::pipe().unwrap();
+            Ends {
+                next: Some(reader.into()),
+                ..ends(Stdio::inherit(), writer.into())
+            }
+        }
+        Wire::FromLast => ends(last.unwrap().into(), Stdio::inherit()),
         Wire::Pipes => {
             let (stdin, writer) = std::io::pipe().unwrap();
             let (reader, stdout) = std::io::pipe().unwrap();
             Ends {
-                stdin: stdin.into(),
-                stdout: stdout.into(),
                 kept: Some((writer.into(), reader.into())),
+                ..ends(stdin.into(), stdout.into())
             }
         }
         Wire::SocketPairs => {
             let (stdin, writer) = UnixStream::pair().unwrap();
             let (reader, stdout) = UnixStream::pair().unwrap();
             Ends {
-                stdin: Stdio::from(OwnedFd::from(stdin)),
-                stdout: Stdio::from(OwnedFd::from(stdout)),
                 kept: Some((writer.into(), reader.into())),
+                ..ends(OwnedFd::from(stdin).into(), OwnedFd::from(stdout).into())
             }
         }
         Wire::FirstChildsWriter => {
             let (writer, _) = siblings.first().unwrap();
             let writer = File::from(writer.as_fd().try_clone_to_owned().unwrap());
-            Ends {
-                stdin: Stdio::from(writer),
-                stdout: Stdio::null(),
-                kept: None,
-            }
+            ends(writer.into(), Stdio::null())
         }
     }
 }
