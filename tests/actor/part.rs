@@ -40,6 +40,18 @@ pub(crate) enum Wire {
     FromLast,
 }
 
+/// Which session a part is in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Session {
+    /// That of the part that starts it.
+    #[default]
+    Same,
+    /// One that it leads, and its children are in.
+    Own,
+    /// One that it leads once its children are started: they stay behind.
+    OwnLater,
+}
+
 /// One process.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Part {
@@ -50,10 +62,7 @@ pub(crate) struct Part {
     /// Arguments.
     pub(crate) args: Vec<String>,
     pub(crate) wire: Wire,
-    /// Whether it leads a session of its own.
-    pub(crate) own_session: bool,
-    /// Whether it leads a session of its own once its children are started.
-    pub(crate) leaves_session: bool,
+    pub(crate) session: Session,
     /// Whether it closes its ends of its children's wires.
     pub(crate) lets_go: bool,
     /// Whether its descriptor 2 is the writing end of its own stdin.
@@ -114,7 +123,7 @@ pub(crate) fn play(part: &Part) {
     let report = std::env::var(REPORT).unwrap();
     let stage = std::env::var(STAGE).unwrap().parse().unwrap();
     let watched = pidfd_open(Pid::from_raw(stage).unwrap(), PidfdFlags::empty()).unwrap();
-    if part.own_session {
+    if part.session == Session::Own {
         setsid().unwrap();
     }
     let _listener = part.listens.then(|| TcpListener::bind("127.0.0.1:0").unwrap());
@@ -135,7 +144,7 @@ pub(crate) fn play(part: &Part) {
     if part.lets_go {
         kept.clear();
     }
-    if part.leaves_session {
+    if part.session == Session::OwnLater {
         setsid().unwrap();
     }
     let mut socket = UnixStream::connect(&report).unwrap();

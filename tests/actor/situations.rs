@@ -11,7 +11,7 @@ use mcpwake::runtime::collector::Collector;
 use serde_json::Value;
 
 use crate::common::inventory::{Complaints, instances, number, numbers};
-use crate::part::{Part, Wire};
+use crate::part::{Part, Session, Wire};
 use crate::stage::Stage;
 use crate::unseen::hides_writers;
 
@@ -169,7 +169,7 @@ const SITUATIONS: [Situation; 21] = [
         name: "attached_by_a_client_that_left_the_session",
         scene: || {
             client(vec![Part {
-                leaves_session: true,
+                session: Session::OwnLater,
                 role: "starter".to_owned(),
                 program: "python3".to_owned(),
                 children: vec![server(Wire::Pipes)],
@@ -183,7 +183,7 @@ const SITUATIONS: [Situation; 21] = [
         name: "severed_under_a_parent_that_left_the_session_and_closed_its_ends",
         scene: || {
             client(vec![Part {
-                leaves_session: true,
+                session: Session::OwnLater,
                 lets_go: true,
                 role: "starter".to_owned(),
                 program: "python3".to_owned(),
@@ -242,7 +242,7 @@ fn client(children: Vec<Part>) -> Part {
     Part {
         role: "client".to_owned(),
         program: "claude".to_owned(),
-        own_session: true,
+        session: Session::Own,
         children,
         ..Part::default()
     }

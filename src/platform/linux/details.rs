@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use super::descriptors::{self, Fifos, Open};
 use super::parse::process::{self, CloserStatus};
 use super::parse::stat::{Stat, schedstat};
-use super::reader::{Reader, Seat, absent, reading};
+use super::reader::{Folder, Reader, absent, reading};
 use super::units;
 use crate::model::identity::ProcessKey;
 use crate::model::interest::Interest;
@@ -73,14 +73,14 @@ impl Details {
     ) -> Option<Unit> {
         let key = process.key;
         let before = process.clone();
-        let Ok(seat) = reader.seat(key.pid, process.lost_main_thread()) else {
+        let Ok(folder) = reader.folder(key.pid, process.lost_main_thread()) else {
             set_gone(process);
             return None;
         };
-        fill_changing(reader, seat, process);
+        fill_changing(reader, folder, process);
         let exec_pid = match self.recall(reader, process, unmoved).map(|kept| kept.exec_pid) {
             Some(exec_pid) => exec_pid,
-            None => self.fill_own(reader, seat, process, unmoved),
+            None => self.fill_own(reader, folder, process, unmoved),
         };
         let same = reader.record(key.pid, "stat").map(Stat::parse);
         if !matches!(&same, Ok(Some(stat)) if stat.start == key.start) {
@@ -119,31 +119,31 @@ impl Details {
     fn fill_own(
         &mut self,
         reader: &mut Reader,
-        seat: Seat,
+        folder: Folder,
         process: &mut Process,
         unmoved: Option<[u64; 3]>,
     ) -> Option<u32> {
         self.kept.remove(&process.key);
-        process.schedstat = match reader.record(seat, "schedstat").map(schedstat) {
+        process.schedstat = match reader.record(folder, "schedstat").map(schedstat) {
             Ok(Some([run, wait, _])) => Reading::Value((run, wait)),
             Ok(None) => Reading::Unsupported,
-            Err(errno) => absent(errno, seat, "schedstat"),
+            Err(errno) => absent(errno, folder, "schedstat"),
         };
-        process.pid_namespace = namespace(reader, seat, "ns/pid");
-        process.net_namespace = namespace(reader, seat, "ns/net");
+        process.pid_namespace = namespace(reader, folder, "ns/pid");
+        process.net_namespace = namespace(reader, folder, "ns/net");
         if !process.kernel_thread {
-            fill_argv(reader, seat, process);
+            fill_argv(reader, folder, process);
         }
         let mut exec_pid = None;
-        let environment = reader.whole(seat, "environ").map(|text| {
+        let environment = reader.whole(folder, "environ").map(|text| {
             exec_pid = process::number_in_environment(text, units::EXEC_PID);
             process::environment(text, &self.identifiers)
         });
-        process.environment = reading(environment, seat, "environ");
-        let open = match descriptors::read(reader, &mut self.fifos, seat) {
+        process.environment = reading(environment, folder, "environ");
+        let open = match descriptors::read(reader, &mut self.fifos, folder) {
             Ok(open) => open,
             Err(errno) => {
-                process.descriptors = absent(errno, seat, "fd");
+                process.descriptors = absent(errno, folder, "fd");
                 return exec_pid;
             }
         };
@@ -167,8 +167,8 @@ impl Details {
 }
 
 /// What others can change.
-fn fill_changing(reader: &mut Reader, seat: Seat, process: &mut Process) {
-    match reader.record(seat, "status").map(process::closer_status) {
+fn fill_changing(reader: &mut Reader, folder: Folder, process: &mut Process) {
+    match reader.record(folder, "status").map(process::closer_status) {
         Ok(CloserStatus {
             signals,
             swap_bytes,
@@ -179,19 +179,19 @@ fn fill_changing(reader: &mut Reader, seat: Seat, process: &mut Process) {
             process.namespace_pids = namespace_pids.map_or(Reading::Unsupported, Reading::Value);
         }
         Err(errno) => {
-            process.signals = absent(errno, seat, "status");
-            process.swap_bytes = absent(errno, seat, "status");
-            process.namespace_pids = absent(errno, seat, "status");
+            process.signals = absent(errno, folder, "status");
+            process.swap_bytes = absent(errno, folder, "status");
+            process.namespace_pids = absent(errno, folder, "status");
         }
     }
     if !process.kernel_thread {
-        process.exe = reading(reader.link(seat, "exe"), seat, "exe");
-        process.cwd = reading(reader.link(seat, "cwd"), seat, "cwd");
+        process.exe = reading(reader.link(folder, "exe"), folder, "exe");
+        process.cwd = reading(reader.link(folder, "cwd"), folder, "cwd");
     }
-    process.cgroup = match reader.record(seat, "cgroup").map(process::cgroup) {
+    process.cgroup = match reader.record(folder, "cgroup").map(process::cgroup) {
         Ok(Some(path)) => Reading::Value(path),
         Ok(None) => Reading::Unsupported,
-        Err(errno) => absent(errno, seat, "cgroup"),
+        Err(errno) => absent(errno, folder, "cgroup"),
     };
 }
 
@@ -206,21 +206,21 @@ fn set_gone(process: &mut Process) {
 }
 
 /// A zombie's is empty: what was read before is kept.
-fn fill_argv(reader: &mut Reader, seat: Seat, process: &mut Process) {
-    match reader.whole(seat, "cmdline").map(process::argv) {
+fn fill_argv(reader: &mut Reader, folder: Folder, process: &mut Process) {
+    match reader.whole(folder, "cmdline").map(process::argv) {
         Ok(argv) if argv.is_empty() && !process.args().is_empty() => process.argv_kept = true,
-        outcome => process.argv = reading(outcome, seat, "cmdline"),
+        outcome => process.argv = reading(outcome, folder, "cmdline"),
     }
 }
 
-fn namespace(reader: &mut Reader, seat: Seat, name: &str) -> Reading<u64> {
-    match reader.link(seat, name) {
+fn namespace(reader: &mut Reader, folder: Folder, name: &str) -> Reading<u64> {
+    match reader.link(folder, name) {
         Ok(link) => process::namespace(link.as_bytes()).map_or_else(
-            || Reading::Failed(format!("{seat}/{name}: {link:?} holds no number")),
+            || Reading::Failed(format!("{folder}/{name}: {link:?} holds no number")),
             Reading::Value,
         ),
         // Without namespaces in the kernel there is no such link; a process that is gone has no stat either.
-        Err(Errno::NOENT) if reader.record(seat, "stat").is_ok() => Reading::Unsupported,
-        Err(errno) => absent(errno, seat, name),
+        Err(Errno::NOENT) if reader.record(folder, "stat").is_ok() => Reading::Unsupported,
+        Err(errno) => absent(errno, folder, name),
     }
 }

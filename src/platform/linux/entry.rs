@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::parse::process::{self, Status};
 use super::parse::stat::{Stat, schedstat, terminal_name};
-use super::reader::{self, Reader, Seat, absent};
+use super::reader::{self, Folder, Reader, absent};
 use super::users::Users;
 use crate::model::bytes::OsBytes;
 use crate::model::identity::{Pid, ProcessKey};
@@ -220,8 +220,8 @@ impl Fresh<'_> {
         if let Some(old) = current {
             return (old.argv.clone(), false);
         }
-        let seat = self.seat(stat);
-        let argv = self.reader.whole(seat, "cmdline").map(process::argv);
+        let folder = self.folder(stat);
+        let argv = self.reader.whole(folder, "cmdline").map(process::argv);
         if let (Ok([]), Some(old)) = (argv.as_deref(), old.filter(|old| !old.args().is_empty())) {
             // It exited between the two reads, or it is in the middle of an exec: the next sample tells.
             let gone = self.reader.record(stat.pid, "stat").ok().and_then(Stat::parse);
@@ -229,13 +229,13 @@ impl Fresh<'_> {
                 return (old.argv.clone(), true);
             }
         }
-        (reader::reading(argv, seat, "cmdline"), false)
+        (reader::reading(argv, folder, "cmdline"), false)
     }
 
     /// Where its command line and links are read. A process that has no living thread any more shows none.
-    fn seat(&mut self, stat: &Stat) -> Seat {
+    fn folder(&mut self, stat: &Stat) -> Folder {
         let lost = matches!(stat.state, 'Z' | 'X') && stat.threads > 1;
-        self.reader.seat(stat.pid, lost).unwrap_or(stat.pid.into())
+        self.reader.folder(stat.pid, lost).unwrap_or(stat.pid.into())
     }
 
     fn link(
@@ -248,8 +248,8 @@ impl Fresh<'_> {
         if let Some(old) = old.filter(|_| !anew || stat.kernel_thread()) {
             return old.clone();
         }
-        let seat = self.seat(stat);
-        match reader::reading(self.reader.link(seat, name), seat, name) {
+        let folder = self.folder(stat);
+        match reader::reading(self.reader.link(folder, name), folder, name) {
             // A thread of the kernel has no program; what is denied is worth knowing all the same.
             Reading::Gone if stat.kernel_thread() => Reading::Unsupported,
             outcome => outcome,

@@ -15,7 +15,7 @@ use rustix::io::Errno;
 
 use super::parse::descriptor::{bracketed, fdinfo};
 use super::parse::stat::Stat;
-use super::reader::{Reader, Seat, absence};
+use super::reader::{Folder, Reader, absence};
 use crate::model::bytes::OsBytes;
 use crate::model::descriptor::{Access, Holder};
 use crate::model::identity::{Pid, ProcessKey};
@@ -56,7 +56,7 @@ pub(super) struct Search {
 /// The links of one process.
 struct Scan {
     /// Where they were read.
-    seat: Seat,
+    folder: Folder,
     /// `schedstat` before they were read; `None` where they must be read again each time.
     unmoved: Option<[u64; 3]>,
     links: Result<Vec<(u32, Link)>, Errno>,
@@ -127,10 +127,10 @@ impl Search {
         let current = |scan: &Scan| !turn && scan.unmoved.is_some() && scan.unmoved == unmoved;
         let fresh = !self.scans.get(&key).is_some_and(current);
         if fresh {
-            let seat = look.reader.seat(key.pid, process.lost_main_thread());
-            let links = seat.and_then(|seat| links(look.reader, seat, &mut self.numbers));
+            let folder = look.reader.folder(key.pid, process.lost_main_thread());
+            let links = folder.and_then(|folder| links(look.reader, folder, &mut self.numbers));
             let scan = Scan {
-                seat: seat.unwrap_or(key.pid.into()),
+                folder: folder.unwrap_or(key.pid.into()),
                 unmoved,
                 links,
                 access: HashMap::new(),
@@ -147,7 +147,7 @@ impl Search {
                 if fresh && !look.is(key) {
                     return;
                 }
-                look.through((key, scan.seat), links, &mut scan.access);
+                look.through((key, scan.folder), links, &mut scan.access);
             }
             Ok(_) => {}
             Err(errno) => match absence(*errno) {
@@ -183,7 +183,7 @@ impl Look<'_> {
 
     fn through(
         &mut self,
-        (key, seat): (ProcessKey, Seat),
+        (key, folder): (ProcessKey, Folder),
         links: &[(u32, Link)],
         known: &mut HashMap<u32, Access>,
     ) {
@@ -202,7 +202,7 @@ impl Look<'_> {
                     },
                 ),
                 Link::Pipe(inode) => {
-                    let info = || fdinfo(self.reader.fdinfo(seat, fd).unwrap_or_default()).access;
+                    let info = || fdinfo(self.reader.fdinfo(folder, fd).unwrap_or_default()).access;
                     if let Some(access) = known.get(&fd).copied().or_else(info) {
                         known.insert(fd, access);
                         self.add(
@@ -215,7 +215,7 @@ impl Look<'_> {
                         );
                     }
                 }
-                Link::Path(path) => self.fifo((key, seat), fd, path),
+                Link::Path(path) => self.fifo((key, folder), fd, path),
                 Link::Master(Some(number)) => {
                     let holder = Holder {
                         process: key,
@@ -229,11 +229,11 @@ impl Look<'_> {
         }
     }
 
-    fn fifo(&mut self, (key, seat): (ProcessKey, Seat), fd: u32, path: u64) {
+    fn fifo(&mut self, (key, folder): (ProcessKey, Folder), fd: u32, path: u64) {
         let Some(inode) = self.fifos.get(&path).copied() else {
             return;
         };
-        let info = fdinfo(self.reader.fdinfo(seat, fd).unwrap_or_default());
+        let info = fdinfo(self.reader.fdinfo(folder, fd).unwrap_or_default());
         // The same path in another mount namespace, or of a file that was replaced, is another FIFO.
         if let (Some(access), true) = (info.access, info.inode == Some(inode)) {
             self.add(
@@ -265,8 +265,8 @@ fn push(holders: &mut Vec<Holder>, holder: Holder) {
     }
 }
 
-fn links(reader: &mut Reader, seat: Seat, numbers: &mut Vec<u32>) -> Result<Vec<(u32, Link)>, Errno> {
-    let directory = reader.directory(seat, "fd")?;
+fn links(reader: &mut Reader, folder: Folder, numbers: &mut Vec<u32>) -> Result<Vec<(u32, Link)>, Errno> {
+    let directory = reader.directory(folder, "fd")?;
     reader.numbers(directory.as_fd(), numbers)?;
     let mut found = Vec::with_capacity(numbers.len());
     for fd in numbers.iter() {
@@ -276,7 +276,7 @@ fn links(reader: &mut Reader, seat: Seat, numbers: &mut Vec<u32>) -> Result<Vec<
         };
         match classify(text) {
             Some(Link::Master(_)) => {
-                let info = fdinfo(reader.fdinfo(seat, *fd).unwrap_or_default());
+                let info = fdinfo(reader.fdinfo(folder, *fd).unwrap_or_default());
                 found.push((*fd, Link::Master(info.tty_index)));
             }
             Some(link) => found.push((*fd, link)),

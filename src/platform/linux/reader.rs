@@ -28,18 +28,18 @@ const LINK_BYTES: usize = 4096 + 16;
 /// A process whose main thread has exited shows nothing in its own: no command line, no program, and a
 /// table of descriptors that looks empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Seat {
+pub(super) struct Folder {
     pid: Pid,
     thread: Option<u32>,
 }
 
-impl From<Pid> for Seat {
+impl From<Pid> for Folder {
     fn from(pid: Pid) -> Self {
         Self { pid, thread: None }
     }
 }
 
-impl Display for Seat {
+impl Display for Folder {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.thread {
             Some(thread) => write!(formatter, "{}/task/{thread}", self.pid),
@@ -82,7 +82,7 @@ impl Reader {
 
     /// Returns where the files of a process are read: where its main thread has exited, at a thread that
     /// lives. Fails where none does.
-    pub(super) fn seat(&mut self, pid: Pid, lost_main_thread: bool) -> Result<Seat, Errno> {
+    pub(super) fn folder(&mut self, pid: Pid, lost_main_thread: bool) -> Result<Folder, Errno> {
         if !lost_main_thread {
             return Ok(pid.into());
         }
@@ -90,12 +90,12 @@ impl Reader {
         let mut threads = Vec::new();
         self.numbers(directory.as_fd(), &mut threads)?;
         let lives = |thread: &u32| {
-            let seat = Seat {
+            let folder = Folder {
                 pid,
                 thread: Some(*thread),
             };
-            let stat = Stat::parse(self.record(seat, "stat").ok()?)?;
-            (!matches!(stat.state, 'Z' | 'X')).then_some(seat)
+            let stat = Stat::parse(self.record(folder, "stat").ok()?)?;
+            (!matches!(stat.state, 'Z' | 'X')).then_some(folder)
         };
         threads.iter().find_map(lives).ok_or(Errno::SRCH)
     }
