@@ -119,6 +119,11 @@ fn in_instance(instance: &Instance, process: &Process) -> Vec<String> {
         by.rule,
         by.because
     )];
+    let overwritten = instance
+        .facts
+        .iter()
+        .filter(|fact| fact.code == "title_overwritten");
+    sentences.extend(overwritten.map(|fact| fact.text.clone()));
     let role = instance
         .members()
         .find(|(key, _)| *key == process.key)

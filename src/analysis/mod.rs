@@ -21,12 +21,14 @@ mod lineage;
 mod listeners;
 mod masters;
 mod reach;
+mod relay;
 #[cfg(test)]
 mod situations;
 mod ssh;
 #[cfg(test)]
 mod testkit;
 mod tree;
+mod unseen;
 mod wire;
 
 use std::collections::BTreeMap;

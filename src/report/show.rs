@@ -143,6 +143,8 @@ fn state(process: &Process) -> String {
         "D" => "stuck in the kernel",
         "T" => "stopped",
         "t" => "stopped by a tracer",
+        // ps(1) marks several threads by `l`.
+        "Z" | "X" if process.stat.contains('l') => "its main thread has exited, others run",
         "Z" | "X" => "exited, not waited for",
         "I" => "idle",
         _ => "unknown state",

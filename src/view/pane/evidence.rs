@@ -322,11 +322,7 @@ fn no_finding(subject: &Subject<'_>, process: &Process) -> Para {
 
 fn state(subject: &Subject<'_>, process: &Process) -> Para {
     let parent = process.ppid.map(|pid| subject.shown.name_and_pid(pid));
-    let mut text = Safe::from_text(&format!(
-        "{} ({}), parent ",
-        process.stat,
-        state_word(process.state)
-    ));
+    let mut text = Safe::from_text(&format!("{} ({}), parent ", process.stat, state_word(process)));
     text.push(&parent.unwrap_or(Safe::literal("none")));
     let cpu = cells::cpu(process.cpu_permille);
     text.push(&Safe::from_text(&format!(
@@ -339,13 +335,14 @@ fn state(subject: &Subject<'_>, process: &Process) -> Para {
     Para::labelled(lit("state", Tone::Strong), safe(text, Tone::Plain))
 }
 
-fn state_word(state: char) -> &'static str {
-    match state {
+fn state_word(process: &Process) -> &'static str {
+    match process.state {
         'R' => "running",
         'S' => "sleeping",
         'D' => "waiting in the kernel, cannot be interrupted",
         'T' => "stopped",
         't' => "stopped by a tracer",
+        _ if process.lost_main_thread() => "its main thread has exited, others run",
         'Z' | 'X' => "exited, not waited for",
         'I' => "idle",
         _ => "state not known here",
