@@ -225,7 +225,7 @@ fn adopter_name(shown: Shown<'_>, owner: &OwnerKey) -> Option<Safe> {
         .iter()
         .filter(|one| one.owner == *owner)
         .find_map(|one| one.adopter.as_ref())?;
-    Some(Safe::from_bytes(adopter.name.as_bytes()))
+    Some(shown.safe_bytes(adopter.name.as_bytes()))
 }
 
 fn owner_name(shown: Shown<'_>, node: &Node, owner: &OwnerKey) -> Safe {
