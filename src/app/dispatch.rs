@@ -280,6 +280,7 @@ fn back(app: &mut App) {
         app.search.set("");
     } else if !app.filter.text().is_empty() {
         app.filter.set("");
+        app.nav.keep_in_sight();
         app.settle(Change::View);
     } else {
         app.say("nothing to go back from; q ends the program".to_owned());

@@ -1,7 +1,7 @@
 //! The last two lines: what the procedure wants next, a message or a prompt; and the keys that do
 //! something here and now.
 
-use super::paint::{Drawn, lit, say};
+use super::paint::{Drawn, lit, safe, say};
 use super::record;
 use super::theme::{Theme, Tone};
 use crate::app::App;
@@ -21,7 +21,7 @@ pub(super) fn step(app: &App, width: usize, theme: Theme) -> (Drawn, Option<usiz
         return typed(&label, prompt.text(), prompt.cursor(), width, theme);
     }
     let (text, tone) = match app.status() {
-        Some(status) => (say(status, Tone::Strong), Tone::Strong),
+        Some(status) => (safe(Safe::from_escaped(status), Tone::Strong), Tone::Strong),
         None => (next_step(app, width), Tone::Plain),
     };
     let text = theme.text(&text.text);
@@ -134,7 +134,7 @@ fn commands(app: &App, width: usize) -> Vec<(String, &'static str)> {
 }
 
 /// The keys that do something here and now.
-pub(super) fn keys(app: &App, width: usize) -> Drawn {
+pub(super) fn keys(app: &App, width: usize, theme: Theme) -> Drawn {
     let mut entries: Vec<(String, &str)> = Vec::new();
     let mut fixed = |pairs: &[(&str, &'static str)]| {
         entries.extend(pairs.iter().map(|(key, word)| ((*key).to_owned(), *word)));
@@ -150,11 +150,11 @@ pub(super) fn keys(app: &App, width: usize) -> Drawn {
                 ("d", "denied"),
                 ("a", "attach"),
                 ("Up Down", "choose"),
-                ("Esc", "close"),
+                ("q Esc", "close"),
             ]),
             Content::Quit { .. } => fixed(&[("y", "quit all the same"), ("Esc", "stay")]),
             Content::Palette(_) => fixed(&[("Enter", "run"), ("Up Down", "choose"), ("Esc", "close")]),
-            _ => fixed(&[("Up Down PgUp PgDn", "scroll"), ("Esc", "close")]),
+            _ => fixed(&[("Up Down PgUp PgDn", "scroll"), ("q Esc", "close")]),
         }
     } else if app.prompt().is_some_and(|prompt| !prompt.is_of_the_tree()) {
         fixed(&[("Enter", "write"), ("Esc", "cancel")]);
@@ -162,6 +162,11 @@ pub(super) fn keys(app: &App, width: usize) -> Drawn {
             fixed(&[("Tab", "row or incident")]);
         }
         fixed(&[("Ctrl-U", "clear")]);
+    } else if let Some(wrong) = app.filter_complaint() {
+        return Drawn::one(
+            format!(" {}", theme.text(&Safe::from_text(&wrong))),
+            Tone::Warning,
+        );
     } else if app.prompt().is_some() {
         fixed(&[
             ("Enter", "keep"),

@@ -108,6 +108,8 @@ screens! {
     macos_80: macos(), USUAL, "0";
     owner_selected_80: live().world(), USUAL, "<home>";
     hostile_120: hostile().world(), WIDE, "";
+    hostile_counts_80: hostile().world(), USUAL, "c";
+    filter_wrong_80: live().world(), USUAL, "/ finding:sevred";
     later_key_80: live().world(), USUAL, "T";
 }
 
