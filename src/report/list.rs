@@ -217,7 +217,7 @@ mod tests {
             words.collect::<Vec<_>>()
         };
         assert_eq!(cpu([None, None]), ["-", "-"]);
-        assert_eq!(cpu([Some(985), None]), ["98", "?"]);
+        assert_eq!(cpu([Some(985), None]), ["99", "?"]);
     }
 
     #[test]
