@@ -186,6 +186,16 @@ fn panes(app: &mut App, command: Command) {
         }
         _ => app.panes.show(Pane::Evidence),
     }
+    if app.panes.focus() == Focus::Tree
+        && let Some(pane) = app.panes.shown()
+        && app.layout().pane == 0
+    {
+        let lines = app.size.1;
+        app.say(format!(
+            "{}: no room in {lines} lines; Enter shows it",
+            pane.title()
+        ));
+    }
 }
 
 fn prompt(app: &mut App, command: Command) {

@@ -12,7 +12,7 @@ use crate::app::prompt::Prompt;
 use crate::model::finding::Finding;
 use crate::model::instance::Instance;
 use crate::text::Safe;
-use crate::text::width::{columns, truncate};
+use crate::text::width::{Glyphs, columns, truncate};
 
 /// The step line: a prompt, else a message, else the next step.
 pub(super) fn step(app: &App, width: usize, theme: Theme) -> (Drawn, Option<usize>) {
@@ -26,11 +26,22 @@ pub(super) fn step(app: &App, width: usize, theme: Theme) -> (Drawn, Option<usiz
     };
     let text = theme.text(&text.text);
     let mut line = Drawn::one(" ".to_owned(), tone);
-    line.push(
-        truncate(&text, width.saturating_sub(1), theme.glyphs()).into_owned(),
-        tone,
-    );
+    line.push(cut_at_word(&text, width.saturating_sub(1), theme.glyphs()), tone);
     (line, None)
+}
+
+/// Returns the text, cut behind a word where it does not fit: half a word may read as another.
+fn cut_at_word(text: &str, width: usize, glyphs: Glyphs) -> String {
+    if columns(text) <= width {
+        return text.to_owned();
+    }
+    let cut = truncate(text, width, glyphs);
+    let kept = cut.strip_suffix(glyphs.ellipsis()).unwrap_or(&cut);
+    let ends_a_word = text[kept.len()..].starts_with(' ');
+    match kept.rfind(' ').filter(|_| !ends_a_word) {
+        Some(blank) if blank > 0 => format!("{} {}", kept[..blank].trim_end(), glyphs.ellipsis()),
+        _ => cut.into_owned(),
+    }
 }
 
 /// Lays out a line that is being typed, with the column of its cursor: its end stays in sight.
@@ -80,7 +91,13 @@ fn of_instance(app: &App, instance: &Instance, width: usize) -> String {
     let boxes = instance.finding == Finding::Severed && instance.reach.is_some();
     match next {
         Some(next) if boxes && width >= BOXES => {
-            format!("next: {next}  {}", record::boxes(app, instance.id))
+            let all = format!("next: {next}  {}", record::boxes(app, instance.id));
+            // The boxes go before a word of the next step does.
+            if columns(&all) < width {
+                all
+            } else {
+                format!("next: {next}")
+            }
         }
         Some(next) => format!("next: {next}"),
         None if told && width >= BOXES => record::boxes(app, instance.id),
@@ -175,7 +192,13 @@ pub(super) fn keys(app: &App, width: usize, theme: Theme) -> Drawn {
             ("Ctrl-U", "clear"),
         ]);
     } else if app.panes().focus() == Focus::Tree {
-        entries = commands(app, width);
+        let hidden = app.panes().shown().is_some() && app.layout().pane == 0;
+        let enter = hidden.then(|| ("Enter".to_owned(), "pane"));
+        let taken = enter
+            .as_ref()
+            .map_or(0, |(key, word)| columns(key) + columns(word) + 3);
+        entries = commands(app, width.saturating_sub(taken));
+        entries.splice(0..0, enter);
     } else {
         let full = if app.panes().focus() == Focus::FullPane {
             "back to the tree"

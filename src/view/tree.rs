@@ -119,19 +119,23 @@ struct Pen<'a> {
 
 impl Pen<'_> {
     fn row(&self, buffer: &mut Buffer, area: Rect, node: &Node, selected: bool) {
-        let spans = matches!(node.id, RowId::Owner(_));
-        let tail = self
-            .placed
-            .iter()
-            .find(|one| is_tail(one.id))
-            .map_or(area.width, |one| one.x);
+        let start_of = |is: fn(ColumnId) -> bool| {
+            let placed = self.placed.iter().find(|one| is(one.id));
+            placed.map_or(area.width, |one| one.x)
+        };
+        // What an owner or a count has no cell for, its name takes.
+        let name_end = match node.id {
+            RowId::Owner(_) => start_of(is_tail),
+            RowId::Kind(..) => start_of(|id| id == ColumnId::Finding),
+            RowId::Instance(_) | RowId::Process(_) => 0,
+        };
         for one in self.placed {
-            let inside_label = spans && one.x < tail && one.id != ColumnId::Name;
-            if inside_label {
+            let is_name = one.id == ColumnId::Name;
+            if !is_name && one.x < name_end {
                 continue;
             }
-            let width = if spans && one.id == ColumnId::Name {
-                tail.saturating_sub(one.x + 1)
+            let width = if is_name && name_end > 0 {
+                name_end.saturating_sub(one.x + 1)
             } else {
                 one.width
             };
