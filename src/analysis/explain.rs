@@ -238,7 +238,7 @@ mod tests {
         let because = explain(&world, &run.known, key).because;
         let told: Vec<&String> = because
             .iter()
-            .filter(|line| line.contains("equals the entry"))
+            .filter(|line| line.starts_with("equals the entry"))
             .collect();
         assert_eq!(told.len(), 1, "{because:?}");
         let wanted = "equals the entry tool of Codex (running) and Warp (not running) in /home/user/.codex/config.toml";

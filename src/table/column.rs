@@ -130,14 +130,14 @@ pub const COLUMNS: [Column; 14] = [
     left(
         ColumnId::Command,
         "COMMAND",
-        15,
+        16,
         10,
         "command line, secrets removed",
     ),
     left(
         ColumnId::Why,
         "WHY",
-        15,
+        16,
         90,
         "reason of the finding, where the line has no room for WIRE and COMMAND",
     ),
@@ -199,7 +199,7 @@ pub struct Placed {
 const NAME_MIN: u16 = 12;
 
 /// Cells that NAME gives up before a column is dropped.
-const NAME_GIVES: u16 = 4;
+const NAME_GIVES: u16 = 5;
 
 /// Returns the columns for a line of `width` cells whose pids take `pid_width` cells.
 ///
@@ -300,10 +300,10 @@ mod tests {
     #[test]
     fn the_last_columns_have_room_for_what_they_say() {
         for (width, pid_width, id, least) in [
-            (80, 5, ColumnId::Why, 15),
-            (80, 7, ColumnId::Why, 15),
+            (80, 5, ColumnId::Why, 16),
+            (80, 7, ColumnId::Why, 16),
             (40, 5, ColumnId::Why, 11),
-            (120, 5, ColumnId::Command, 15),
+            (120, 5, ColumnId::Command, 16),
             (120, 7, ColumnId::Why, 19),
             (160, 7, ColumnId::Command, 40),
         ] {

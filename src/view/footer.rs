@@ -24,7 +24,11 @@ pub(super) fn step(app: &App, width: usize, theme: Theme) -> (Drawn, Option<usiz
         Some(status) => (safe(Safe::from_escaped(status), Tone::Strong), Tone::Strong),
         None => (next_step(app, width), Tone::Plain),
     };
-    let text = theme.text(&text.text);
+    let mut text = theme.text(&text.text).into_owned();
+    if app.status().is_none() && is_pane_hidden(app) && width < ROOMY {
+        let gap = if text.is_empty() { "" } else { "  " };
+        text = format!("{text}{gap}Enter: pane");
+    }
     let mut line = Drawn::one(" ".to_owned(), tone);
     line.push(cut_at_word(&text, width.saturating_sub(1), theme.glyphs()), tone);
     (line, None)
@@ -79,6 +83,14 @@ fn next_step(app: &App, width: usize) -> super::paint::Piece {
         ),
         None => lit("", Tone::Plain),
     }
+}
+
+/// From this width on the keys have room for one that only low screens need.
+const ROOMY: usize = 60;
+
+/// Whether the screen is too low for the pane below the tree.
+fn is_pane_hidden(app: &App) -> bool {
+    app.panes().shown().is_some() && app.layout().pane == 0
 }
 
 /// Below this width the step line names the next step alone.
@@ -192,8 +204,7 @@ pub(super) fn keys(app: &App, width: usize, theme: Theme) -> Drawn {
             ("Ctrl-U", "clear"),
         ]);
     } else if app.panes().focus() == Focus::Tree {
-        let hidden = app.panes().shown().is_some() && app.layout().pane == 0;
-        let enter = hidden.then(|| ("Enter".to_owned(), "pane"));
+        let enter = (is_pane_hidden(app) && width >= ROOMY).then(|| ("Enter".to_owned(), "pane"));
         let taken = enter
             .as_ref()
             .map_or(0, |(key, word)| columns(key) + columns(word) + 3);
@@ -227,4 +238,27 @@ pub(super) fn keys(app: &App, width: usize, theme: Theme) -> Drawn {
         used += needed;
     }
     line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sentence_is_cut_between_words() {
+        for (width, expected) in [
+            (40, "next: revoke a, verify the denial"),
+            (33, "next: revoke a, verify the denial"),
+            (32, "next: revoke a, verify the …"),
+            (28, "next: revoke a, verify the …"),
+            (27, "next: revoke a, verify the…"),
+            (26, "next: revoke a, verify …"),
+            (4, "nex…"),
+        ] {
+            let text = "next: revoke a, verify the denial";
+            let cut = cut_at_word(text, width, Glyphs::Unicode);
+            assert_eq!(cut, expected, "{width}");
+            assert!(columns(&cut) <= width);
+        }
+    }
 }
