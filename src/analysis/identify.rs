@@ -340,10 +340,17 @@ fn entries(seen: &Seen<'_>, known: &Known) -> Vec<(usize, EntryMatch)> {
         })
         .filter_map(|(index, server)| Some((index, known.catalog.matches(server, seen)?)))
         .collect();
-    // Equal without loss first, then what is known of the client's file for sure.
+    // Equal without loss first, then the file's own client before one that borrows it, then what is known of the
+    // client's file for sure.
     found.sort_by_key(|(index, how)| {
         let server = &known.configured.servers[*index];
-        (how.lossy, server.disabled, server.guess, *index)
+        (
+            how.lossy,
+            server.disabled,
+            server.scope == "borrowed",
+            server.guess,
+            *index,
+        )
     });
     found
 }

@@ -28,7 +28,7 @@ pub(super) fn target(subject: &Subject<'_>, descriptor: &Descriptor) -> Safe {
             text
         }
         Target::Anonymous { name, pid } => {
-            let name = Safe::from_bytes(name.as_bytes());
+            let name = shown.safe_bytes(name.as_bytes());
             match pid {
                 Some(pid) => Safe::join([name, Safe::literal("of"), shown.name_and_pid(*pid)], " "),
                 None => name,

@@ -92,7 +92,7 @@ fn marks(subject: &Subject<'_>, instance: &Instance) -> Vec<Para> {
     };
     match (&instance.adopter, instance.lineage) {
         (Some(adopter), _) => {
-            let name = Safe::from_bytes(adopter.name.as_bytes());
+            let name = shown.safe_bytes(adopter.name.as_bytes());
             let who = format!("{} ({}), adopted: ", adopter.pid, adopter.kind.word());
             let because = shown.safe_text(&adopter.because);
             let mut text = Safe::join([name, Safe::from_text(&who)], " ");
@@ -104,7 +104,7 @@ fn marks(subject: &Subject<'_>, instance: &Instance) -> Vec<Para> {
     }
     if let Some(managed) = &instance.managed {
         let text = format!("by {}, {}: it would be restarted", managed.by, managed.unit);
-        mark("managed", Safe::from_text(&text));
+        mark("managed", shown.safe_text(&text));
     }
     if let Some(container) = &instance.container {
         let id: String = container.id.chars().take(12).collect();
