@@ -19,7 +19,9 @@ mod identify;
 mod interest;
 mod lineage;
 mod listeners;
+mod masters;
 mod reach;
+mod relay;
 pub mod since;
 #[cfg(test)]
 mod situations;
@@ -27,6 +29,7 @@ mod ssh;
 #[cfg(test)]
 mod testkit;
 mod tree;
+mod unseen;
 mod wire;
 
 use std::collections::BTreeMap;

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use super::freeze::SavedFile;
-use crate::journal::{Entry, LeadRef, Line, Subject};
+use crate::journal::entry::SnapshotReason;
+use crate::journal::{Entry, LeadRef, Line, Subject, TargetRef};
+use crate::model::act::{Look, Sent, Signal, Target, Watched};
 use crate::model::identity::{InstanceId, ProcessKey};
 use crate::model::world::World;
 
@@ -37,7 +39,12 @@ pub struct JobId(pub u64);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Order {
     /// Save a snapshot of this world.
-    Save(Arc<World>),
+    Save {
+        /// The world.
+        world: Arc<World>,
+        /// What for.
+        why: SnapshotReason,
+    },
     /// Open an incident on the machine of this world; snapshots of this run are copied in.
     Open {
         /// Title, usually a ticket number; `None`: go on with the newest one of this operator that is
@@ -52,6 +59,26 @@ pub enum Order {
     Attach(Box<Attach>),
     /// Put text into a clipboard, and into a file where an incident is open.
     Copy(Box<Copy>),
+    /// Look at these processes anew, for the dialog: nothing is sent. Answered by `Outcome::Looked`.
+    Look(Vec<Target>),
+    /// Journal a signal to one process, send it, and watch what becomes of it. Answered twice: by
+    /// `Outcome::Signalled`, and where something was sent by `Outcome::Watched` after the wait.
+    Signal(Box<Signalling>),
+}
+
+/// One signal to one process, as it was confirmed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Signalling {
+    /// The process as it was seen.
+    pub target: Target,
+    /// How the journal names it.
+    pub named: TargetRef,
+    /// The signal.
+    pub signal: Signal,
+    /// Whether CONT follows at once, so that a stopped process can take it.
+    pub then_continue: bool,
+    /// How long to wait before the second look, milliseconds.
+    pub wait_ms: u64,
 }
 
 /// Text that leaves the screen.
@@ -101,6 +128,13 @@ pub enum Outcome {
     Written(Result<Vec<Line>, String>),
     /// What became of a copy, in words.
     Copied(String),
+    /// What a look at each target found, in the order of the question.
+    Looked(Vec<Look>),
+    /// What became of a signal, with the lines of the journal that are new; or why it could not be
+    /// journalled, and so was not sent.
+    Signalled(Result<(Sent, Vec<Line>), String>),
+    /// What the wait behind a signal found.
+    Watched(Watched),
 }
 
 /// An incident that was opened.

@@ -32,7 +32,7 @@ use crate::model::world::World;
 use crate::table::tree::Scope;
 use crate::table::{Breadth, Index, Node, Query, RowId, Shown, Sort, cells};
 
-pub use effect::{Attach, Copy, Demand, Effect, JobId, Material, Opened, Order, Outcome};
+pub use effect::{Attach, Copy, Demand, Effect, JobId, Material, Opened, Order, Outcome, Signalling};
 pub use event::Event;
 pub use freeze::Feed;
 pub use key::Key;
@@ -263,6 +263,12 @@ impl App {
         }
     }
 
+    /// Returns what is wrong with the filter that is being typed.
+    pub fn filter_complaint(&self) -> Option<String> {
+        let prompt = self.prompt.as_ref().filter(|prompt| prompt.is_filter())?;
+        Query::complaint(prompt.text())
+    }
+
     /// Lends the tree for changing, with what it is built from.
     fn parts(&mut self) -> Option<(&mut Nav, Shown<'_>, &Query, &Search)> {
         let shown = Shown {
@@ -348,6 +354,7 @@ fn done(app: &mut App, job: JobId, outcome: Outcome) {
         Outcome::Opened(result) => keep::opened(app, job, result),
         Outcome::Copied(said) => app.say(said),
         Outcome::Written(result) => keep::written(app, job, result),
+        Outcome::Looked(_) | Outcome::Signalled(_) | Outcome::Watched(_) => {}
     }
 }
 

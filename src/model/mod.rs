@@ -3,6 +3,7 @@
 //! Nothing here does I/O or knows which operating system it was compiled for: the OS is data in
 //! the sample. The serde derives are the format of a saved snapshot.
 
+pub mod act;
 pub mod bytes;
 pub mod descriptor;
 pub mod finding;

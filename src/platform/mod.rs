@@ -2,14 +2,16 @@
 //!
 //! The only layer with `cfg(target_os)` and the only one with `unsafe`.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use thiserror::Error;
 
+use crate::model::act::{Look, Sent, Signal, Target};
 use crate::model::host::Os;
 use crate::model::interest::Interest;
 use crate::model::sample::Sample;
 use crate::model::time::UnixMillis;
+use crate::store::Receipt;
 
 pub mod own;
 
@@ -31,6 +33,26 @@ pub trait Source: Send {
     /// namespaces, cwd anew; and for the pipes, sockets and terminals among their descriptors:
     /// sockets and holders.
     fn look_closer(&mut self, sample: &mut Sample, interest: &Interest);
+}
+
+/// Sends signals, to exactly the process that was seen or to none.
+pub trait Signaller: Send {
+    /// Looks at a process anew, and holds on to it where the system can: what is sent later goes to
+    /// what was looked at here.
+    fn look(&mut self, target: &Target) -> Look;
+
+    /// Compares the process with what was seen once more, and sends. Only a receipt of the entry that
+    /// announces this signal to this process sends anything; it is used up.
+    fn send(&mut self, target: &Target, signal: Signal, receipt: Receipt) -> Sent;
+
+    /// Returns what waits for the end of a process, on another thread.
+    fn watch(&self, target: &Target) -> Box<dyn Watch>;
+}
+
+/// Waits for the end of one process.
+pub trait Watch: Send {
+    /// Waits until it has exited, at most so long; returns whether it has.
+    fn exited(&self, patience: Duration) -> bool;
 }
 
 /// The system could not be read at all.

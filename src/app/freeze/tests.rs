@@ -39,7 +39,7 @@ fn changed() -> Arc<World> {
 
 fn order(effects: &[Effect]) -> Option<(JobId, Arc<World>)> {
     effects.iter().find_map(|effect| match effect {
-        Effect::Desk(job, Order::Save(world)) => Some((*job, Arc::clone(world))),
+        Effect::Desk(job, Order::Save { world, .. }) => Some((*job, Arc::clone(world))),
         _ => None,
     })
 }

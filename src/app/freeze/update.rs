@@ -9,6 +9,7 @@ use crate::app::keep;
 use crate::app::marks;
 use crate::app::nav::Change;
 use crate::journal::Line;
+use crate::journal::entry::SnapshotReason;
 use crate::model::identity::ProcessKey;
 use crate::model::reading::Reading;
 use crate::model::world::World;
@@ -70,7 +71,13 @@ fn save(app: &mut App, freezing: &mut Freezing) -> Vec<Effect> {
     }
     let job = app.next_job();
     freezing.stage = Stage::Saving(job);
-    vec![Effect::Desk(job, Order::Save(Arc::clone(&freezing.shown)))]
+    vec![Effect::Desk(
+        job,
+        Order::Save {
+            world: Arc::clone(&freezing.shown),
+            why: SnapshotReason::Freeze,
+        },
+    )]
 }
 
 /// Goes on with a freeze: it waits for the desk, or is done where nothing is written.

@@ -64,7 +64,9 @@ pub(crate) fn serve(app: &mut App, journal: &mut Journal, effects: Vec<Effect>) 
                 written.push(*entry);
                 Outcome::Written(Ok(vec![line]))
             }
-            Order::Save(_) | Order::Attach(_) | Order::Copy(_) => continue,
+            Order::Save { .. } | Order::Attach(_) | Order::Copy(_) | Order::Look(_) | Order::Signal(_) => {
+                continue;
+            }
         };
         update(app, Event::Done(job, outcome));
     }

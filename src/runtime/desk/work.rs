@@ -72,7 +72,7 @@ impl Work {
                 let (said, terminal) = self.copy(&copy);
                 return (Outcome::Copied(said), terminal);
             }
-            Order::Save(world) => Outcome::Saved(said(self.save(&world))),
+            Order::Save { world, why } => Outcome::Saved(said(self.save(&world, why))),
             Order::Open { title, on } => Outcome::Opened(said(match title {
                 Some(title) => self.open(&title, &on),
                 None => self.join(&on),
@@ -85,6 +85,8 @@ impl Work {
                 Some(open) => open.attach(*attach),
                 None => Err(NOT_OPEN.to_owned()),
             }),
+            Order::Look(_) => Outcome::Looked(Vec::new()),
+            Order::Signal(_) => Outcome::Signalled(Err("no signals in this version".to_owned())),
         };
         (outcome, None)
     }
@@ -117,7 +119,7 @@ impl Work {
         ))
     }
 
-    fn save(&mut self, world: &World) -> Result<(SavedFile, Vec<Line>), StoreError> {
+    fn save(&mut self, world: &World, why: SnapshotReason) -> Result<(SavedFile, Vec<Line>), StoreError> {
         let configured = self.knowledge.known().configured;
         let snapshot = Snapshot::new(
             world,
@@ -131,9 +133,7 @@ impl Work {
             sha256: kept.sha256,
         };
         if let Some(open) = &mut self.open {
-            let (kept, _) = open
-                .incident
-                .save(&snapshot, SnapshotReason::Freeze, &open.operator)?;
+            let (kept, _) = open.incident.save(&snapshot, why, &open.operator)?;
             return Ok((file(kept), open.new_lines()?));
         }
         let kept = self.store(&world.sample.observer)?.save_loose(&snapshot)?;

@@ -11,6 +11,7 @@ use crate::analysis::Known;
 use crate::app::testkit::{live, options};
 use crate::app::{Attach, Copy, Material, Opened, Order, Outcome};
 use crate::catalog::Catalog;
+use crate::journal::entry::SnapshotReason;
 use crate::journal::{Digest, Entry};
 use crate::model::world::World;
 use crate::runtime::collector::Knowledge;
@@ -65,7 +66,13 @@ fn note(text: &str) -> Order {
 fn a_snapshot_is_on_disk_under_the_digest_that_is_shown_and_copied_in_as_it_is() {
     let state = tempfile::tempdir().unwrap();
     let mut work = work(&state, Access::ReadWrite);
-    let Outcome::Saved(Ok((file, lines))) = work.carry_out(Order::Save(world())).0 else {
+    let Outcome::Saved(Ok((file, lines))) = work
+        .carry_out(Order::Save {
+            world: world(),
+            why: SnapshotReason::Freeze,
+        })
+        .0
+    else {
         panic!("not saved");
     };
     assert!(lines.is_empty());
@@ -76,7 +83,13 @@ fn a_snapshot_is_on_disk_under_the_digest_that_is_shown_and_copied_in_as_it_is()
         |line| matches!(&line.entry, Ok(Entry::Snapshot { file: one, .. }) if one.sha256 == file.sha256),
     );
     assert!(named, "{:?}", opened.lines);
-    let Outcome::Saved(Ok((second, lines))) = work.carry_out(Order::Save(world())).0 else {
+    let Outcome::Saved(Ok((second, lines))) = work
+        .carry_out(Order::Save {
+            world: world(),
+            why: SnapshotReason::Freeze,
+        })
+        .0
+    else {
         panic!("not saved");
     };
     assert!(Path::new(&second.path).starts_with(&opened.path));
@@ -181,7 +194,11 @@ fn read_only_writes_nothing() {
     let state = tempfile::tempdir().unwrap();
     let mut work = work(&state, Access::ReadOnly);
     assert!(matches!(
-        work.carry_out(Order::Save(world())).0,
+        work.carry_out(Order::Save {
+            world: world(),
+            why: SnapshotReason::Freeze
+        })
+        .0,
         Outcome::Saved(Err(_))
     ));
     let order = Order::Open {
@@ -197,7 +214,10 @@ fn an_incident_that_is_joined_says_which_servers_its_snapshots_show() {
     let state = tempfile::tempdir().unwrap();
     let mut first = work(&state, Access::ReadWrite);
     assert_eq!(opened(&mut first).shown, []);
-    first.carry_out(Order::Save(world()));
+    first.carry_out(Order::Save {
+        world: world(),
+        why: SnapshotReason::Freeze,
+    });
     let join = |on: Arc<World>| {
         let order = Order::Open { title: None, on };
         match work(&state, Access::ReadWrite).carry_out(order).0 {
