@@ -46,6 +46,7 @@ pub use diff::diff;
 pub use explain::{Explanation, explain};
 pub use identify::Identities;
 pub use interest::{Places, interest, places};
+pub use ssh::of_lead as control_path;
 
 /// What the judgement knows beside the sample: rules, and clients' configurations.
 #[derive(Clone, Debug)]

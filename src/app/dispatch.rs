@@ -87,6 +87,7 @@ fn run(app: &mut App, command: Command) -> Vec<Effect> {
         Command::Copy => return copy::rows(app),
         Command::CopyRecord => return copy::record(app),
         Command::CopyFormat => copy::turn(app),
+        Command::Plain => return copy::plain(app),
         Command::Mark => marks::toggle(app),
         Command::UnmarkAll => marks::clear(app),
         Command::Redraw => return vec![Effect::Redraw],

@@ -32,7 +32,9 @@ use crate::model::world::World;
 use crate::table::tree::Scope;
 use crate::table::{Breadth, Index, Node, Query, RowId, Shown, Sort, cells};
 
-pub use effect::{Attach, Copy, Demand, Effect, JobId, Material, Opened, Order, Outcome, Signalling};
+pub use effect::{
+    Attach, Copy, Demand, Effect, Excerpt, JobId, Material, Opened, Order, Outcome, Run, Signalling, Use,
+};
 pub use event::Event;
 pub use freeze::Feed;
 pub use key::Key;
@@ -348,14 +350,16 @@ impl App {
 }
 
 /// Hands the desk's answer to the subject that gave the order.
-fn done(app: &mut App, job: JobId, outcome: Outcome) {
+fn done(app: &mut App, job: JobId, outcome: Outcome) -> Vec<Effect> {
     match outcome {
         Outcome::Saved(result) => freeze::done(app, job, result),
         Outcome::Opened(result) => keep::opened(app, job, result),
         Outcome::Copied(said) => app.say(said),
+        Outcome::Ran(result) => return keep::ran(app, job, result),
         Outcome::Written(result) => keep::written(app, job, result),
         Outcome::Looked(_) | Outcome::Signalled(_) | Outcome::Watched(_) => {}
     }
+    Vec::new()
 }
 
 /// Changes the state by one event; answers with what the runtime has to do.
@@ -379,10 +383,9 @@ pub fn update(app: &mut App, event: Event) -> Vec<Effect> {
             keep::follow(app, opened);
             Vec::new()
         }
-        Event::Done(job, outcome) => {
-            done(app, job, outcome);
-            Vec::new()
-        }
+        Event::Done(job, outcome) => done(app, job, outcome),
+        Event::Excerpt(what_for, text) => copy::excerpt(app, what_for, text),
+        Event::Edited(result) => typing::edited(app, result),
         Event::Pace { refresh_ms, because } => {
             app.delivery.pace = Pace { refresh_ms, because };
             Vec::new()

@@ -1,9 +1,11 @@
 //! The desk: a thread of its own for whatever goes to the disk, so that a slow disk never blocks a
 //! key. Takes orders, one after the other, and answers each.
 
+mod run;
 mod work;
 
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -13,6 +15,7 @@ use crate::journal::Entry;
 
 use super::fault;
 
+use run::Runner;
 pub(super) use work::Work;
 
 /// Orders that are not done in this time when the screen ends are left behind.
@@ -23,6 +26,8 @@ pub(super) struct Desk {
     orders: mpsc::Sender<(JobId, Order)>,
     /// Closed by the thread when it ends.
     ended: mpsc::Receiver<()>,
+    /// Told to commands that run: they end with the program.
+    ending: Arc<AtomicBool>,
     /// One answer for each order.
     pub(super) answers: UnboundedReceiver<Answer>,
 }
@@ -43,15 +48,18 @@ impl Desk {
         let (orders, taken) = mpsc::channel();
         let (sender, answers) = unbounded_channel();
         let (end, ended) = mpsc::channel();
+        let ending = Arc::new(AtomicBool::new(false));
+        let runner = Runner::new(work.access(), Arc::clone(&ending));
         std::thread::Builder::new()
             .name("desk".to_owned())
             .spawn(move || {
-                run(work, &taken, &sender);
+                run(work, &runner, &taken, &sender);
                 drop(end);
             })?;
         Ok(Self {
             orders,
             ended,
+            ending,
             answers,
         })
     }
@@ -74,8 +82,10 @@ impl Desk {
         let Self {
             orders,
             ended,
+            ending,
             answers,
         } = self;
+        ending.store(true, Ordering::Relaxed);
         drop(orders);
         // Nothing is ever sent: it ends when the thread does.
         let _ = ended.recv_timeout(LAST_ORDERS);
@@ -83,9 +93,21 @@ impl Desk {
     }
 }
 
-fn run(mut work: Work, orders: &mpsc::Receiver<(JobId, Order)>, answers: &UnboundedSender<Answer>) {
+fn run(
+    mut work: Work,
+    runner: &Runner,
+    orders: &mpsc::Receiver<(JobId, Order)>,
+    answers: &UnboundedSender<Answer>,
+) {
     for (job, order) in orders {
         fault::point("desk");
+        let order = match order {
+            Order::Run(run) => {
+                runner.start(job, *run, answers);
+                continue;
+            }
+            order => order,
+        };
         let (outcome, terminal) = work.carry_out(order);
         // Nobody listens any more when the screen has ended: what was ordered is done all the same.
         let _ = answers.send(Answer {

@@ -171,13 +171,19 @@ pub(super) fn keys(app: &App, width: usize, theme: Theme) -> Drawn {
     if let Some(popup) = app.popup() {
         match popup.content() {
             Content::Record(form) if form.typing().is_some() => {
-                fixed(&[("Enter", "write"), ("Esc", "cancel"), ("Ctrl-U", "clear")]);
+                let runs = form.typing().is_some_and(|typing| typing.command().is_some());
+                let enter = if runs { "run" } else { "write" };
+                fixed(&[("Enter", enter), ("Esc", "cancel"), ("Ctrl-U", "clear")]);
+                if runs {
+                    fixed(&[("Up Down", "another")]);
+                }
             }
             Content::Record(_) => fixed(&[
                 ("Enter", "fill"),
                 ("v", "revoked"),
                 ("d", "denied"),
                 ("a", "attach"),
+                ("x", "run"),
                 ("Up Down", "choose"),
                 ("q Esc", "close"),
             ]),
@@ -188,7 +194,7 @@ pub(super) fn keys(app: &App, width: usize, theme: Theme) -> Drawn {
     } else if app.prompt().is_some_and(|prompt| !prompt.is_of_the_tree()) {
         fixed(&[("Enter", "write"), ("Esc", "cancel")]);
         if app.prompt().is_some_and(Prompt::is_note) {
-            fixed(&[("Tab", "row or incident")]);
+            fixed(&[("Tab", "row or incident"), ("Ctrl-E", "editor")]);
         }
         fixed(&[("Ctrl-U", "clear")]);
     } else if let Some(wrong) = app.filter_complaint() {
@@ -217,7 +223,8 @@ pub(super) fn keys(app: &App, width: usize, theme: Theme) -> Drawn {
             "full screen"
         };
         fixed(&[
-            ("Up Down", "scroll"),
+            ("Up Down", "move"),
+            ("y", "copy the line"),
             ("Tab", "next pane"),
             ("Enter", full),
             ("Esc", "back"),

@@ -42,6 +42,12 @@ pub(super) fn safe(text: Safe, tone: Tone) -> Piece {
 pub(super) struct Drawn(Vec<(String, Tone)>);
 
 impl Drawn {
+    /// Returns the text without its tones.
+    pub(super) fn plain(&self) -> String {
+        let text: String = self.0.iter().map(|(text, _)| text.as_str()).collect();
+        text.trim_end().to_owned()
+    }
+
     /// Returns a line of one tone.
     pub(super) fn one(text: String, tone: Tone) -> Self {
         Self(vec![(text, tone)])
@@ -134,6 +140,17 @@ impl Para {
     pub(super) fn note(mut self, note: Safe) -> Self {
         self.note = (!note.as_str().is_empty()).then_some(note);
         self
+    }
+
+    /// Returns the paragraph in one line, however long.
+    pub(super) fn plain(&self) -> String {
+        let mut parts = vec![self.label.text.as_str().trim_end(), self.text.text.as_str().trim_end()];
+        parts.retain(|part| !part.is_empty());
+        let mut line = parts.join("  ");
+        if let Some(note) = &self.note {
+            line.push_str(&format!("  [{note}]"));
+        }
+        line
     }
 
     /// Lays the paragraph out in lines of `width` columns.

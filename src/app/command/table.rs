@@ -36,7 +36,7 @@ const fn with(
     }
 }
 
-pub(super) static COMMANDS: [CommandSpec; 51] = [
+pub(super) static COMMANDS: [CommandSpec; 52] = [
     with(
         entry(
             Command::Up,
@@ -412,7 +412,7 @@ pub(super) static COMMANDS: [CommandSpec; 51] = [
             "copy",
             &[Key::Char('y')],
             Keep,
-            "copy the marked rows, or this one, as one table; secrets removed",
+            "copy the marked rows, else the current line of the pane, else this row; secrets removed",
         ),
         Some("copy"),
         available::rows,
@@ -434,6 +434,17 @@ pub(super) static COMMANDS: [CommandSpec; 51] = [
         &[Key::Alt('y')],
         Keep,
         "copy rows as a Markdown table, or as tab-separated values",
+    ),
+    with(
+        entry(
+            Command::Plain,
+            "plain-view",
+            &[Key::Char('P')],
+            Keep,
+            "show the row or the pane as plain text, for the mouse; a key returns",
+        ),
+        None,
+        available::rows,
     ),
     with(
         entry(

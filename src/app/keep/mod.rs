@@ -1,6 +1,7 @@
 //! The incident that is open: its journal as far as it is known here, what is on its way to the
 //! disk, and what did not get there.
 
+pub mod command;
 mod form;
 mod record;
 mod tally;
@@ -16,9 +17,11 @@ use super::effect::{JobId, Order};
 use crate::journal::{Head, Line, Story};
 use crate::model::identity::InstanceId;
 
+pub use command::{Configured, Placeholder};
 pub use form::{Form, Typing};
 pub use record::Progress;
 
+pub(super) use command::ran;
 pub(super) use form::{key as form_key, paste as form_paste};
 pub(super) use tally::{count, tally};
 pub(super) use update::{
@@ -37,6 +40,8 @@ pub struct Keep {
     pub(super) waiting: BTreeMap<JobId, Waiting>,
     /// Entries that could not be written: they are tried again with the next one.
     pub(super) unsaved: Vec<Waiting>,
+    /// Commands that run, by name.
+    pub(super) running: BTreeMap<JobId, String>,
     /// Instances that a saved snapshot shows.
     pub(super) saved: BTreeSet<InstanceId>,
     /// What servers do since their first revocation.

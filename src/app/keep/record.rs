@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::tally;
 use crate::app::App;
-use crate::journal::story::Thread;
+use crate::journal::record::plain as value_of;
+use crate::journal::story::{Act, Thread};
 use crate::journal::{Evidence, InstanceRef, Record};
 use crate::model::identity::InstanceId;
 use crate::model::world::World;
@@ -31,6 +32,30 @@ pub(in crate::app) fn of(app: &App, on: &InstanceRef, world: &Arc<World>) -> Rec
         world: Arc::clone(world),
     };
     Record::new(&thread, Some(&evidence), &app.options.keep_redactor)
+}
+
+/// Returns a record as text without a border.
+pub(super) fn plain(app: &App, record: &Record) -> String {
+    let mut lines = vec![format!("{} {}", record.instance.name, record.instance.id), String::new()];
+    for field in &record.fields {
+        let value = match field.value.is_empty() {
+            true => "not recorded".to_owned(),
+            false => value_of(&field.value),
+        };
+        lines.push(format!("{}: {value}", field.name.title()));
+    }
+    for line in &record.leads {
+        let at = |act: &Option<Act>| act.as_ref().map_or_else(|| "no".to_owned(), |act| act.at.rfc3339());
+        let (revoked, denied) = (at(&line.revoked), at(&line.denied));
+        lines.push(format!("{}: revoked {revoked}, denied {denied}", line.lead));
+    }
+    for note in &record.notes {
+        lines.push(format!("{} {}: {}", note.at.rfc3339(), note.operator, note.text));
+    }
+    if let Some(head) = app.keep.incident.as_ref().and_then(super::Incident::head) {
+        lines.push(format!("journal {head}"));
+    }
+    lines.join("\n")
 }
 
 /// How far the procedure has come with an instance.

@@ -338,6 +338,9 @@ fn reasons_to_stay(app: &App) -> Vec<String> {
         .into_iter()
         .map(|what| format!("{what} is not on disk"))
         .collect();
+    for name in app.keep.running.values() {
+        reasons.push(format!("{name} still runs: it would be ended, and its output lost"));
+    }
     let typed = app.prompt.as_ref();
     if typed.is_some_and(|prompt| prompt.is_note() && !prompt.text().trim().is_empty()) {
         reasons.push("the note that is being typed is not written".to_owned());

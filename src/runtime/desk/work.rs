@@ -64,6 +64,11 @@ impl Work {
         }
     }
 
+    /// Returns whether anything may be written or run.
+    pub(super) fn access(&self) -> Access {
+        self.access
+    }
+
     /// Carries out one order; answers with what the terminal has to be sent, where that is a way to
     /// a clipboard.
     pub(super) fn carry_out(&mut self, order: Order) -> (Outcome, Option<Vec<u8>>) {
@@ -81,6 +86,8 @@ impl Work {
                 Some(open) => said(open.append(*entry)),
                 None => Err(NOT_OPEN.to_owned()),
             }),
+            // The desk gives it to another thread before it comes here.
+            Order::Run(_) => Outcome::Ran(Err("the desk itself runs nothing".to_owned())),
             Order::Attach(attach) => Outcome::Written(match &mut self.open {
                 Some(open) => open.attach(*attach),
                 None => Err(NOT_OPEN.to_owned()),
@@ -205,6 +212,7 @@ impl Open {
         let (mut bytes, from): (Box<dyn Read>, AttachedFrom) = match material {
             Material::Pasted(text) => (Box::new(Cursor::new(text)), AttachedFrom::Pasted),
             Material::File(path) => (Box::new(regular(&path)?), AttachedFrom::File { path }),
+            Material::Output { bytes, from } => (Box::new(Cursor::new(bytes)), from),
         };
         let attachment = Attachment {
             label,

@@ -5,6 +5,7 @@ mod closed;
 mod ends;
 mod harness;
 mod job;
+mod lent;
 mod lines;
 mod open;
 mod plain;
