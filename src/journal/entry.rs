@@ -372,12 +372,16 @@ impl SinceRevoked {
             Some(count) => format!("{count} {what}"),
             None => format!("{what}: not known"),
         };
-        let parts = [
+        let mut parts = vec![
             figure(self.connections_opened, "connections opened"),
             figure(self.bytes_sent, "bytes sent"),
-            figure(self.calls_attempted, "calls attempted"),
-            figure(self.calls_denied, "calls denied"),
         ];
+        if self.calls_attempted.is_none() && self.calls_denied.is_none() {
+            parts.push("calls: not known".to_owned());
+        } else {
+            parts.push(figure(self.calls_attempted, "calls attempted"));
+            parts.push(figure(self.calls_denied, "calls denied"));
+        }
         parts.join(", ")
     }
 }

@@ -333,7 +333,7 @@ impl Maker<'_> {
     fn since(&self) -> Option<Piece> {
         let since = self.thread.since.as_ref()?;
         Some(Piece::Words(format!(
-            "· seen since the first revocation: {}",
+            "· seen since then: {}",
             since.words()
         )))
     }

@@ -178,15 +178,18 @@ pub(super) fn keys(app: &App, width: usize, theme: Theme) -> Drawn {
                     fixed(&[("Up Down", "another")]);
                 }
             }
-            Content::Record(_) => fixed(&[
-                ("Enter", "fill"),
-                ("v", "revoked"),
-                ("d", "denied"),
-                ("a", "attach"),
-                ("x", "run"),
-                ("Up Down", "choose"),
-                ("q Esc", "close"),
-            ]),
+            Content::Record(_) => {
+                fixed(&[
+                    ("Enter", "fill"),
+                    ("v", "revoked"),
+                    ("d", "denied"),
+                    ("a", "attach"),
+                ]);
+                if !app.options().commands.is_empty() {
+                    fixed(&[("x", "run")]);
+                }
+                fixed(&[("Up Down", "choose"), ("q Esc", "close")]);
+            }
             Content::Quit { .. } => fixed(&[("y", "quit all the same"), ("Esc", "stay")]),
             Content::Palette(_) => fixed(&[("Enter", "run"), ("Up Down", "choose"), ("Esc", "close")]),
             _ => fixed(&[("Up Down PgUp PgDn", "scroll"), ("q Esc", "close")]),
@@ -224,7 +227,7 @@ pub(super) fn keys(app: &App, width: usize, theme: Theme) -> Drawn {
         };
         fixed(&[
             ("Up Down", "move"),
-            ("y", "copy the line"),
+            ("y", "copy line"),
             ("Tab", "next pane"),
             ("Enter", full),
             ("Esc", "back"),

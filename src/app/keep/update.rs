@@ -291,8 +291,8 @@ pub(in crate::app) fn look_at_clock(app: &mut App, world: &World) -> Vec<Effect>
     let from = UnixMillis(to.0.saturating_sub(moved));
     app.say(format!(
         "the wall clock was set from {} to {}",
-        from.rfc3339(),
-        to.rfc3339()
+        from.day_and_clock(),
+        to.day_and_clock()
     ));
     if !app.keep.is_open() {
         return Vec::new();

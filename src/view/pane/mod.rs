@@ -60,11 +60,13 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, scroll: &mut Scro
     );
     let focused = app.panes().focus() != Focus::Tree;
     let current = lines.get(scroll.pane.at).map(|(number, _)| *number);
-    for ((number, line), y) in lines.iter().skip(top).zip(body.y..body.bottom()) {
+    for ((at, (number, line)), y) in lines.iter().enumerate().skip(top).zip(body.y..body.bottom()) {
         let row = Rect { y, height: 1, ..body };
         line.draw(buffer, row, theme);
         if focused && current == Some(*number) {
             fill(buffer, row, theme, Tone::Chosen);
+        }
+        if focused && at == scroll.pane.at {
             buffer.set_string(area.x, y, ">", theme.style(Tone::Strong));
         }
     }
