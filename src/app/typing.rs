@@ -10,6 +10,9 @@ use crate::table::Query;
 
 /// Gives a key to the prompt.
 pub(super) fn key(app: &mut App, mut prompt: Prompt, key: Key) -> Vec<Effect> {
+    if let Purpose::Note { complaint, .. } = &mut prompt.purpose {
+        *complaint = None;
+    }
     match key {
         Key::Enter => return accept(app, prompt),
         Key::Esc => cancel(app, &prompt),
@@ -40,7 +43,7 @@ pub(super) fn key(app: &mut App, mut prompt: Prompt, key: Key) -> Vec<Effect> {
 
 /// Takes what the editor has left as the note; without anything new the prompt stays as it was.
 pub(super) fn edited(app: &mut App, result: Result<String, String>) -> Vec<Effect> {
-    let Some(prompt) = app.prompt.take_if(|prompt| prompt.is_note()) else {
+    let Some(mut prompt) = app.prompt.take_if(|prompt| prompt.is_note()) else {
         return Vec::new();
     };
     let said = match result {
@@ -50,14 +53,16 @@ pub(super) fn edited(app: &mut App, result: Result<String, String>) -> Vec<Effec
             "no note written yet: the text is unchanged; Enter writes it".to_owned()
         }
         Ok(text) => {
-            let Purpose::Note { on, whole } = prompt.purpose else {
+            let Purpose::Note { on, whole, .. } = prompt.purpose else {
                 return Vec::new();
             };
             return keep::take_note(app, &text, on, whole);
         }
     };
+    if let Purpose::Note { complaint, .. } = &mut prompt.purpose {
+        *complaint = Some(said);
+    }
     app.prompt = Some(prompt);
-    app.say(said);
     Vec::new()
 }
 
@@ -118,7 +123,7 @@ fn accept(app: &mut App, prompt: Prompt) -> Vec<Effect> {
         }
         Purpose::Search { .. } => Vec::new(),
         Purpose::Title { then } => keep::titled(app, &text, then),
-        Purpose::Note { on, whole } => keep::take_note(app, &text, on, whole),
+        Purpose::Note { on, whole, .. } => keep::take_note(app, &text, on, whole),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The kinds of entries of a journal. A later version may add kinds and fields; what was written
 //! once keeps its meaning.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::digest::Digest;
@@ -199,13 +200,14 @@ pub enum Entry {
 }
 
 /// A file of the incident.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FileRef {
     /// Path from the incident's directory: `snapshots/…`, `attachments/…`.
     pub path: String,
     /// Size.
     pub bytes: u64,
     /// Digest of its bytes.
+    #[schemars(with = "String")]
     pub sha256: Digest,
 }
 
@@ -252,7 +254,7 @@ pub enum AttachedFrom {
 }
 
 /// The thirteen fields of the record of an instance, in the order of the procedure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FieldName {
     /// When it was seen, and in which snapshot.
@@ -322,7 +324,7 @@ impl FieldName {
 }
 
 /// Where the value of a field comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FieldSource {
     /// Seen by the program.
@@ -342,7 +344,7 @@ impl FieldSource {
 }
 
 /// What an instance did since its first revocation; `None`: not known, which is not 0.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SinceRevoked {
     /// Connections opened.
     pub connections_opened: Option<u64>,
@@ -387,7 +389,7 @@ impl SinceRevoked {
 }
 
 /// What became of a signalled process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OutcomeKind {
     /// It has exited.

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use super::entry::{FieldName, FieldSource, FileRef, SinceRevoked, rfc3339};
@@ -37,12 +38,13 @@ pub enum Piece {
 }
 
 /// One field.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Field {
     /// Which.
     pub name: FieldName,
     /// Its value; empty: not recorded.
     #[serde(serialize_with = "joined")]
+    #[schemars(with = "Option<String>")]
     pub value: Vec<Piece>,
     /// Seen or entered; `None`: not recorded.
     pub source: Option<FieldSource>,
@@ -50,11 +52,12 @@ pub struct Field {
     pub operator: Option<Operator>,
     /// When it was seen or entered.
     #[serde(with = "rfc3339::optional")]
+    #[schemars(with = "Option<String>")]
     pub at: Option<UnixMillis>,
 }
 
 /// An authority and what was done about it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LeadLine {
     /// The authority.
     #[serde(flatten)]
@@ -66,7 +69,7 @@ pub struct LeadLine {
 }
 
 /// The three times, apart from one another.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Times {
     /// Client unavailable: an interval, where nobody saw it happen.
     pub client_unavailable: Option<Unavailable>,
@@ -74,14 +77,16 @@ pub struct Times {
     pub last_action_started: Option<String>,
     /// First revocation.
     #[serde(with = "rfc3339::optional")]
+    #[schemars(with = "Option<String>")]
     pub authority_revoked_first: Option<UnixMillis>,
     /// Last revocation.
     #[serde(with = "rfc3339::optional")]
+    #[schemars(with = "Option<String>")]
     pub authority_revoked_last: Option<UnixMillis>,
 }
 
 /// The record of one instance.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Record {
     /// The instance.
     pub instance: InstanceRef,
@@ -102,7 +107,7 @@ pub struct Record {
 }
 
 /// A cancelled remote job.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Job {
     /// Its id.
     pub job: String,

@@ -4,6 +4,7 @@
 
 pub mod evidence;
 pub mod explain;
+mod difference;
 mod fill;
 mod grid;
 pub mod inventory;
@@ -16,6 +17,7 @@ mod word;
 #[cfg(test)]
 mod worlds;
 
+pub use difference::Diff;
 pub use fill::{Selection, evidence, inventory};
 pub use list::{Paper, list, notes};
 pub use publish::Secrets;

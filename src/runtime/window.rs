@@ -21,6 +21,9 @@ const SLOW: Duration = Duration::from_millis(200);
 /// The refresh is never stretched beyond this.
 const SLOWEST: Duration = Duration::from_secs(10);
 
+/// A signal may come so long behind the end of the program that it was meant for.
+const BEHIND: Duration = Duration::from_secs(1);
+
 /// A terminal that was slow is taken for fast after so long without a slow frame.
 const RECOVERED: Duration = Duration::from_secs(5);
 
@@ -62,6 +65,8 @@ pub(super) struct Window {
     reading: Reading,
     pub(super) editors: Editors,
     editing: Option<Editing>,
+    /// When the editor gave the terminal back.
+    back: Option<Instant>,
     /// The text that is shown plain.
     plain: Option<String>,
     terminal: Terminal,
@@ -91,6 +96,7 @@ impl Window {
             reading,
             editors: Editors::new(),
             editing: None,
+            back: None,
             plain: None,
             terminal: Terminal::Idle,
             ground: Ground::Fore,
@@ -117,7 +123,7 @@ impl Window {
         let flow = match happened {
             Happened::Events(events) => self.handle(events)?,
             // A key of the editor's, for the editor.
-            Happened::Signal(Heard::Interrupt) if self.ground == Ground::Lent => Flow::Go,
+            Happened::Signal(Heard::Interrupt) if self.is_of_editor() => Flow::Go,
             Happened::Signal(Heard::End | Heard::Interrupt) => Flow::End,
             Happened::Signal(Heard::HangUp) | Happened::Gone => {
                 self.desk.terminal_lost();
@@ -260,6 +266,12 @@ impl Window {
         }
     }
 
+    /// Returns whether a signal of a key was meant for the editor. One that ends it comes here too, perhaps
+    /// only after its end.
+    fn is_of_editor(&self) -> bool {
+        self.ground == Ground::Lent || self.back.is_some_and(|back| back.elapsed() < BEHIND)
+    }
+
     fn edited(&mut self, ended: io::Result<ExitStatus>) -> io::Result<Flow> {
         match self.editing.take() {
             Some(editing) => self.take_back(editing.result(ended)),
@@ -270,6 +282,7 @@ impl Window {
     /// Takes the terminal back from the editor.
     fn take_back(&mut self, result: Result<String, String>) -> io::Result<Flow> {
         self.reading.go_on();
+        self.back = Some(Instant::now());
         self.resume()?;
         self.handle(vec![Event::Edited(result)])
     }

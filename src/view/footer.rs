@@ -194,6 +194,11 @@ pub(super) fn keys(app: &App, width: usize, theme: Theme) -> Drawn {
             Content::Palette(_) => fixed(&[("Enter", "run"), ("Up Down", "choose"), ("Esc", "close")]),
             _ => fixed(&[("Up Down PgUp PgDn", "scroll"), ("q Esc", "close")]),
         }
+    } else if let Some(why) = app.prompt().and_then(Prompt::complaint) {
+        return Drawn::one(
+            format!(" {}", theme.text(&Safe::from_text(why))),
+            Tone::Warning,
+        );
     } else if app.prompt().is_some_and(|prompt| !prompt.is_of_the_tree()) {
         fixed(&[("Enter", "write"), ("Esc", "cancel")]);
         if app.prompt().is_some_and(Prompt::is_note) {

@@ -85,6 +85,7 @@ fn ask_note(app: &mut App, subjects: Vec<Subject>) {
         purpose: Purpose::Note {
             on: subjects,
             whole: false,
+            complaint: None,
         },
         input: String::new().into(),
     });
