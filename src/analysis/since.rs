@@ -1,9 +1,11 @@
 //! What an instance does from one moment on, counted from sample to sample: a connection may open and
 //! close between two samples that are far apart.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
 
 use crate::model::identity::InstanceId;
+use crate::model::socket::InetSocket;
 use crate::model::world::World;
 
 /// What an instance did, at least: what came and went between two samples nobody saw. `None`: not
@@ -16,8 +18,16 @@ pub struct Activity {
     pub bytes_sent: Option<u64>,
 }
 
-/// Connections by inode, with the bytes sent on each; `None` where the system does not say.
-type Connections = BTreeMap<u64, Option<u64>>;
+/// Connections to the outside, by inode.
+type Connections = BTreeMap<u64, Connection>;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Connection {
+    /// Whether the other end has opened it: it came to a port on which a member listens.
+    incoming: bool,
+    /// Bytes sent; `None`: the system does not say.
+    sent: Option<u64>,
+}
 
 /// Counts what one instance does.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,14 +65,15 @@ impl Counter {
             None => {
                 self.activity = Activity {
                     connections_opened: Some(0),
-                    bytes_sent: now.values().all(Option::is_some).then_some(0),
+                    bytes_sent: now.values().all(|one| one.sent.is_some()).then_some(0),
                 }
             }
             Some(before) => {
-                let opened = now.keys().filter(|inode| !before.contains_key(inode)).count();
-                let sent = now.iter().map(|(inode, bytes)| {
-                    let then = before.get(inode).copied().unwrap_or(Some(0));
-                    Some((*bytes)?.saturating_sub(then?))
+                let is_new = |(inode, one): &(&u64, &Connection)| !one.incoming && !before.contains_key(inode);
+                let opened = now.iter().filter(is_new).count();
+                let sent = now.iter().map(|(inode, one)| {
+                    let then = before.get(inode).map_or(Some(0), |then| then.sent);
+                    Some(one.sent?.saturating_sub(then?))
                 });
                 let sent: Option<u64> = sent.sum();
                 let Activity {
@@ -82,12 +93,13 @@ impl Counter {
     }
 }
 
-/// Returns the connections of all members; `None` where one of them could not be looked into.
+/// Returns the connections of all members but those between two of them; `None` where one of them could not
+/// be looked into.
 fn connections(world: &World, id: InstanceId) -> Option<Connections> {
     let sockets = world.sample.sockets.value()?;
     let instance = world.judged.instance(id)?;
-    let mut found = BTreeMap::new();
     let own_net = world.sample.observer.net_namespace;
+    let mut open: BTreeMap<u64, &InetSocket> = BTreeMap::new();
     for (key, _) in instance.members() {
         let process = world.sample.get(key)?;
         // Connections of another network namespace are in no list that was read.
@@ -95,14 +107,28 @@ fn connections(world: &World, id: InstanceId) -> Option<Connections> {
             return None;
         }
         for descriptor in process.descriptors.value()? {
-            let socket = descriptor.target.inode().and_then(|inode| {
-                let socket = sockets.inet.get(&inode)?;
-                socket.remote.map(|_| (inode, socket.bytes_sent))
-            });
-            found.extend(socket);
+            let inode = descriptor.target.inode();
+            open.extend(inode.and_then(|inode| Some((inode, sockets.inet.get(&inode)?))));
         }
     }
-    Some(found)
+    let ends: BTreeSet<(SocketAddr, SocketAddr)> = open
+        .values()
+        .filter_map(|socket| Some((socket.local, socket.remote?)))
+        .collect();
+    let ports: BTreeSet<u16> = open
+        .values()
+        .filter(|socket| socket.remote.is_none())
+        .map(|socket| socket.local.port())
+        .collect();
+    let outside = open.into_iter().filter_map(|(inode, socket)| {
+        let remote = socket.remote?;
+        let connection = Connection {
+            incoming: ports.contains(&socket.local.port()),
+            sent: socket.bytes_sent,
+        };
+        (!ends.contains(&(remote, socket.local))).then_some((inode, connection))
+    });
+    Some(outside.collect())
 }
 
 #[cfg(test)]
@@ -157,6 +183,19 @@ mod tests {
         counter.add(&world(&machine(&[0]), &[(9500, Some(150))]));
         counter.add(&world(&machine(&[0, 2]), &[(9500, Some(150)), (9502, Some(3))]));
         assert_eq!(counter.activity(), counted(Some(2), Some(60)));
+    }
+
+    #[test]
+    fn what_comes_in_and_what_stays_inside_was_not_opened() {
+        let begin = world(&machine(&[]), &[]);
+        let mut later = machine(&[1]);
+        later.tcp(200, 91, 9591, "10.0.0.1:8080", Some("10.0.0.9:7000"));
+        later.tcp(200, 92, 9592, "127.0.0.1:5000", Some("127.0.0.1:8080"));
+        later.tcp(200, 93, 9593, "127.0.0.1:8080", Some("127.0.0.1:5000"));
+        let mut counter = Counter::from(&begin, begin.judged.instances[0].id);
+        let sent = [(9501, Some(1)), (9591, Some(10)), (9592, Some(100)), (9593, Some(100))];
+        counter.add(&world(&later, &sent));
+        assert_eq!(counter.activity(), counted(Some(1), Some(11)));
     }
 
     #[test]

@@ -159,7 +159,9 @@ fn an_editor_that_is_stopped_gives_the_shell_the_terminal_and_goes_on_with_it() 
     // Ctrl-C is for the editor, which dies of it; the program does not.
     terminal.press("\x03");
     terminal.sees("NO NOTE WRITTEN");
-    terminal.press("\x1bq");
+    terminal.press("\x1b");
+    terminal.sees_no("note on");
+    terminal.press("q");
     terminal.sees("ended with 0");
     assert!(terminal.ends().success());
 }
