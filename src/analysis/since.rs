@@ -69,7 +69,8 @@ impl Counter {
                 }
             }
             Some(before) => {
-                let is_new = |(inode, one): &(&u64, &Connection)| !one.incoming && !before.contains_key(inode);
+                let is_new =
+                    |(inode, one): &(&u64, &Connection)| !one.incoming && !before.contains_key(inode);
                 let opened = now.iter().filter(is_new).count();
                 let sent = now.iter().map(|(inode, one)| {
                     let then = before.get(inode).map_or(Some(0), |then| then.sent);
@@ -103,7 +104,12 @@ fn connections(world: &World, id: InstanceId) -> Option<Connections> {
     for (key, _) in instance.members() {
         let process = world.sample.get(key)?;
         // Connections of another network namespace are in no list that was read.
-        if own_net.is_some() && process.net_namespace.value().is_some_and(|net| Some(*net) != own_net) {
+        if own_net.is_some()
+            && process
+                .net_namespace
+                .value()
+                .is_some_and(|net| Some(*net) != own_net)
+        {
             return None;
         }
         for descriptor in process.descriptors.value()? {
@@ -161,7 +167,13 @@ mod tests {
         machine.wire_pipes(100, 200, 9000);
         for number in connections {
             let local = format!("10.0.0.1:{}", 4000 + number);
-            machine.tcp(200, 5 + number, 9500 + u64::from(*number), &local, Some("10.0.0.2:443"));
+            machine.tcp(
+                200,
+                5 + number,
+                9500 + u64::from(*number),
+                &local,
+                Some("10.0.0.2:443"),
+            );
         }
         machine.tcp(200, 90, 9590, "10.0.0.1:8080", None);
         machine
@@ -193,7 +205,12 @@ mod tests {
         later.tcp(200, 92, 9592, "127.0.0.1:5000", Some("127.0.0.1:8080"));
         later.tcp(200, 93, 9593, "127.0.0.1:8080", Some("127.0.0.1:5000"));
         let mut counter = Counter::from(&begin, begin.judged.instances[0].id);
-        let sent = [(9501, Some(1)), (9591, Some(10)), (9592, Some(100)), (9593, Some(100))];
+        let sent = [
+            (9501, Some(1)),
+            (9591, Some(10)),
+            (9592, Some(100)),
+            (9593, Some(100)),
+        ];
         counter.add(&world(&later, &sent));
         assert_eq!(counter.activity(), counted(Some(1), Some(11)));
     }
@@ -210,7 +227,11 @@ mod tests {
         let mut counter = Counter::from(&begin, id);
         assert_eq!(counter.activity(), Activity::default());
         counter.add(&world(&machine(&[0]), &[(9500, Some(5))]));
-        assert_eq!(counter.activity(), counted(Some(0), Some(0)), "counted from there");
+        assert_eq!(
+            counter.activity(),
+            counted(Some(0), Some(0)),
+            "counted from there"
+        );
     }
 
     #[test]

@@ -39,12 +39,20 @@ impl CommandFormat {
         }
         let program = argv.first().map_or("", String::as_str);
         if !Path::new(program).is_absolute() || program.contains('{') {
-            let what = "the first element is the program's absolute path: no PATH is searched, no shell is asked";
+            let what =
+                "the first element is the program's absolute path: no PATH is searched, no shell is asked";
             return Err(("argv", what.to_owned()));
         }
         if let Some(unknown) = argv.iter().find_map(|element| unknown_placeholder(element)) {
             let known: Vec<&str> = Placeholder::ALL.iter().map(|one| one.written()).collect();
             return Err(("argv", format!("{unknown} is none of {}", known.join(", "))));
+        }
+        if let Some(script) = shell_text(&argv) {
+            let what = format!(
+                "{script} is in text for a shell, which would read a target as commands: hand it over as an \
+                 argument behind, as in `sh -c 'check \"$1\"' sh {script}`"
+            );
+            return Err(("argv", what));
         }
         let timeout_s = timeout_s.unwrap_or(USUAL_TIMEOUT_S);
         if !TIMEOUT_S.contains(&timeout_s) {
@@ -58,6 +66,22 @@ impl CommandFormat {
             timeout_s,
         })
     }
+}
+
+/// Returns a placeholder that stands in the text that a shell or an interpreter would read.
+fn shell_text(argv: &[String]) -> Option<&'static str> {
+    let reads = |option: &String| {
+        let short = option.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
+        short.is_some_and(|letters| letters.ends_with(['c', 'e']))
+    };
+    let texts = argv.windows(2).filter(|pair| reads(&pair[0]));
+    let mut placeholders = texts.filter_map(|pair| {
+        let known = Placeholder::ALL.into_iter();
+        known
+            .map(Placeholder::written)
+            .find(|written| pair[1].contains(written))
+    });
+    placeholders.next()
 }
 
 /// Returns a word in braces that is no placeholder. Other braces are text.
@@ -141,7 +165,14 @@ mod tests {
             ("name = \"x\"\nargv = []", "absolute path"),
             ("name = \"x\"\nargv = [\"ssh\"]", "absolute path"),
             ("name = \"x\"\nargv = [\"/{target}\"]", "absolute path"),
-            ("name = \"x\"\nargv = [\"/bin/a\", \"x{taget}\"]", "{taget} is none of {pid}"),
+            (
+                "name = \"x\"\nargv = [\"/bin/a\", \"x{taget}\"]",
+                "{taget} is none of {pid}",
+            ),
+            (
+                "name = \"x\"\nargv = [\"/bin/sh\", \"-ec\", \"ping {target}\"]",
+                "would read a target as commands",
+            ),
             ("name = \"x\"\nargv = [\"/bin/a\"]\ntimeout_s = 0", "timeout_s"),
             ("name = \"x\"\nargv = [\"/bin/a\"]\ntimeout_s = 601", "timeout_s"),
             ("name = \"x\"\nargv = [\"/bin/a\"]\nkinds = [\"disk\"]", "disk"),
@@ -183,7 +214,11 @@ mod tests {
         let link = folder.path().join("link.toml");
         symlink(&file, &link).unwrap();
         mode(folder.path(), 0o700);
-        assert!(why(&link, uid).unwrap_or_default().contains("inner can be written"));
+        assert!(
+            why(&link, uid)
+                .unwrap_or_default()
+                .contains("inner can be written")
+        );
         mode(&inner, 0o700);
         assert_eq!(why(&link, uid), None);
         if uid != 0 {

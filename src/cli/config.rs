@@ -124,10 +124,9 @@ fn load_from(
                 let distrust = commands::distrust(&path, &metadata, own::effective_uid());
                 if let Some(why) = distrust.filter(|_| settings.commands.len() > before) {
                     settings.commands.truncate(before);
-                    settings.warnings.push(format!(
-                        "the commands of {} are not taken: {why}",
-                        path.display()
-                    ));
+                    settings
+                        .warnings
+                        .push(format!("the commands of {} are not taken: {why}", path.display()));
                 }
             }
             Err(source) if named => return Err(ConfigError::Named { file, source }),
@@ -384,7 +383,8 @@ mod tests {
         let files = Files::new();
         let text = "[[commands]]\nname = \"who\"\nargv = [\"/usr/bin/id\", \"{pid}\"]\n";
         let path = files.write("user", text);
-        let mode = |mode: u32| std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+        let mode =
+            |mode: u32| std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
         mode(0o600);
         let settings = files.load(&[], None).unwrap();
         assert_eq!(settings.commands.len(), 1, "{:?}", settings.warnings);
@@ -392,8 +392,15 @@ mod tests {
         mode(0o620);
         let settings = files.load(&[], None).unwrap();
         assert!(settings.commands.is_empty());
-        assert!(settings.warnings[0].contains("mode 620"), "{:?}", settings.warnings);
-        files.write("user", "ascii = true\n\n[[commands]]\nname = \"x\"\nargv = [\"id\"]\n");
+        assert!(
+            settings.warnings[0].contains("mode 620"),
+            "{:?}",
+            settings.warnings
+        );
+        files.write(
+            "user",
+            "ascii = true\n\n[[commands]]\nname = \"x\"\nargv = [\"id\"]\n",
+        );
         let error = files.load(&[], None).unwrap_err().to_string();
         assert!(error.contains(":3: commands.argv:"), "{error}");
     }

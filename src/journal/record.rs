@@ -337,10 +337,7 @@ impl Maker<'_> {
 
     fn since(&self) -> Option<Piece> {
         let since = self.thread.since.as_ref()?;
-        Some(Piece::Words(format!(
-            "· seen since then: {}",
-            since.words()
-        )))
+        Some(Piece::Words(format!("· seen since then: {}", since.words())))
     }
 
     fn termination(&self) -> Option<Vec<Piece>> {

@@ -7,8 +7,8 @@ use std::process::Command;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, Signal, geteuid, getpgrp, getpid, getsid, kill_current_process_group, kill_process, kill_process_group,
-    setsid,
+    Pid, Signal, WaitId, WaitIdOptions, geteuid, getpgrp, getpid, getsid, kill_current_process_group,
+    kill_process, kill_process_group, setsid, waitid,
 };
 
 /// Number of the signal by which a terminal's Ctrl-Z asks to stop (signal(7): `SIGTSTP`).
@@ -48,6 +48,7 @@ pub fn read_keys_from_terminal() -> std::io::Result<()> {
 
 /// Stops this process alone until somebody continues it: a program that it has lent the terminal to stops
 /// by itself.
+#[expect(clippy::disallowed_methods, reason = "the process is this one")]
 pub fn stop_self() -> Result<Stop, Errno> {
     if getsid(None)? == getpgrp() {
         return Ok(Stop::NoShell);
@@ -78,6 +79,20 @@ pub fn end_group(child: u32) {
     signal_group(child, Signal::KILL);
 }
 
+/// Returns whether a child has exited, and leaves it to be waited for: until then its pid is its own.
+pub fn has_exited(child: u32) -> bool {
+    let Some(child) = i32::try_from(child).ok().and_then(Pid::from_raw) else {
+        return true;
+    };
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    // An error means that there is no such child: nothing to wait for.
+    !matches!(waitid(WaitId::Pid(child), options), Ok(None))
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the group is that of a command that this program has started, and nobody else's"
+)]
 fn signal_group(child: u32, signal: Signal) {
     let group = i32::try_from(child).ok().and_then(Pid::from_raw);
     if let Some(group) = group.filter(|group| !group.is_init()) {

@@ -108,8 +108,16 @@ impl Diff {
             earlier: Side::of(earlier),
             later: Side::of(later),
             same_boot: difference.same_boot,
-            appeared: difference.appeared.iter().filter_map(|id| named(later, *id)).collect(),
-            gone: difference.gone.iter().filter_map(|id| named(earlier, *id)).collect(),
+            appeared: difference
+                .appeared
+                .iter()
+                .filter_map(|id| named(later, *id))
+                .collect(),
+            gone: difference
+                .gone
+                .iter()
+                .filter_map(|id| named(earlier, *id))
+                .collect(),
             changed: changed.collect(),
             processes_appeared: difference.processes_appeared,
             processes_gone: difference.processes_gone,

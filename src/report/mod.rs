@@ -2,9 +2,9 @@
 //!
 //! JSON keeps exact text and is always redacted; every table passes `text::Safe`.
 
+mod difference;
 pub mod evidence;
 pub mod explain;
-mod difference;
 mod fill;
 mod grid;
 pub mod inventory;

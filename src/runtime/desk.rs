@@ -4,7 +4,6 @@
 mod run;
 mod work;
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
@@ -15,7 +14,7 @@ use crate::journal::Entry;
 
 use super::fault;
 
-use run::Runner;
+use run::{Ending, Runner};
 pub(super) use work::Work;
 
 /// Orders that are not done in this time when the screen ends are left behind.
@@ -27,7 +26,7 @@ pub(super) struct Desk {
     /// Closed by the thread when it ends.
     ended: mpsc::Receiver<()>,
     /// Told to commands that run: they end with the program.
-    ending: Arc<AtomicBool>,
+    ending: Arc<Ending>,
     /// One answer for each order.
     pub(super) answers: UnboundedReceiver<Answer>,
 }
@@ -48,7 +47,7 @@ impl Desk {
         let (orders, taken) = mpsc::channel();
         let (sender, answers) = unbounded_channel();
         let (end, ended) = mpsc::channel();
-        let ending = Arc::new(AtomicBool::new(false));
+        let ending = Arc::new(Ending::default());
         let runner = Runner::new(work.access(), Arc::clone(&ending));
         std::thread::Builder::new()
             .name("desk".to_owned())
@@ -85,7 +84,7 @@ impl Desk {
             ending,
             answers,
         } = self;
-        ending.store(true, Ordering::Relaxed);
+        ending.begin();
         drop(orders);
         // Nothing is ever sent: it ends when the thread does.
         let _ = ended.recv_timeout(LAST_ORDERS);

@@ -109,7 +109,10 @@ impl Window {
     /// Gives the terminal back, and waits for the desk: what was ordered is done.
     pub(super) fn close(self) {
         let Self {
-            screen, desk, editing, ..
+            screen,
+            desk,
+            editing,
+            ..
         } = self;
         drop(screen);
         if let Some(editing) = editing {

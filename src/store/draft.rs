@@ -47,9 +47,9 @@ impl Draft {
         let read = File::open(&self.path).and_then(|file| file.take(most + 1).read_to_end(&mut bytes));
         read.map_err(named)?;
         if bytes.len() as u64 > most {
-            return Err(StoreError::io("read", &self.path)(std::io::Error::other(format!(
-                "it has more than {most} bytes: attach it as a file instead"
-            ))));
+            return Err(StoreError::io("read", &self.path)(std::io::Error::other(
+                format!("it has more than {most} bytes: attach it as a file instead"),
+            )));
         }
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
@@ -84,7 +84,13 @@ mod tests {
         assert_eq!(mode(draft.path().parent().unwrap()), 0o700);
         assert_eq!(draft.read(100).unwrap(), "typed\n");
         fs::write(draft.path().with_extension("swp"), "typed").unwrap();
-        assert!(draft.read(3).unwrap_err().to_string().contains("more than 3 bytes"));
+        assert!(
+            draft
+                .read(3)
+                .unwrap_err()
+                .to_string()
+                .contains("more than 3 bytes")
+        );
         drop(draft);
         assert_eq!(fs::read_dir(below.path()).unwrap().count(), 0);
     }

@@ -205,7 +205,11 @@ impl Incident {
                 Ok(Entry::Snapshot { file, .. }) => Some(&file.path),
                 _ => None,
             })
-            .filter(|path| Path::new(path).components().all(|part| matches!(part, Component::Normal(_))))
+            .filter(|path| {
+                Path::new(path)
+                    .components()
+                    .all(|part| matches!(part, Component::Normal(_)))
+            })
             .flat_map(|path| instances_of(&self.directory.join(path), boot_id))
             .collect();
         shown.sort_unstable();

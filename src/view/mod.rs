@@ -25,8 +25,8 @@ mod tree;
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 
-use crate::app::layout::{SMALLEST, too_small};
 use crate::app::Excerpt;
+use crate::app::layout::{SMALLEST, too_small};
 use crate::app::panes::Pane;
 use crate::app::popup::Popup;
 use crate::app::{App, layout::Layout};

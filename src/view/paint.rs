@@ -1,5 +1,7 @@
 //! Puts text into cells: pieces with a tone, paragraphs with a label, segments that fit or go.
 
+use std::fmt::Write as _;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -144,11 +146,15 @@ impl Para {
 
     /// Returns the paragraph in one line, however long.
     pub(super) fn plain(&self) -> String {
-        let mut parts = vec![self.label.text.as_str().trim_end(), self.text.text.as_str().trim_end()];
+        let mut parts = vec![
+            self.label.text.as_str().trim_end(),
+            self.text.text.as_str().trim_end(),
+        ];
         parts.retain(|part| !part.is_empty());
         let mut line = parts.join("  ");
         if let Some(note) = &self.note {
-            line.push_str(&format!("  [{note}]"));
+            // Writing to a string cannot fail.
+            let _ = write!(line, "  [{note}]");
         }
         line
     }

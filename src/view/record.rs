@@ -154,7 +154,9 @@ pub(super) fn form(
             buffer.set_string(area.x + 1, y, ">", theme.style(Tone::Strong));
         }
     }
-    let first = body.bottom().saturating_sub(u16::try_from(below).unwrap_or(u16::MAX));
+    let first = body
+        .bottom()
+        .saturating_sub(u16::try_from(below).unwrap_or(u16::MAX));
     for (line, y) in asked.iter().zip(first.max(body.y)..body.bottom()) {
         line.draw(buffer, Rect { y, height: 1, ..body }, theme);
     }

@@ -50,7 +50,9 @@ pub(super) fn rows(app: &mut App) -> Vec<Effect> {
         return vec![Effect::Excerpt(Excerpt::Line, Use::Copy)];
     }
     let format = app.copies;
-    let Some((text, what)) = of_rows(app, |shown, nodes, source| table::text(shown, nodes, format, source)) else {
+    let Some((text, what)) = of_rows(app, |shown, nodes, source| {
+        table::text(shown, nodes, format, source)
+    }) else {
         return Vec::new();
     };
     order(app, text, format.ending(), what)
@@ -67,28 +69,33 @@ pub(super) fn plain(app: &mut App) -> Vec<Effect> {
 
 /// Copies or shows what the drawing has answered.
 pub(super) fn excerpt(app: &mut App, what_for: Use, text: Option<String>) -> Vec<Effect> {
-    let (Some(text), Some(pane)) = (text, app.panes.shown()) else {
+    let Some(text) = text else {
         app.say("no pane is shown".to_owned());
         return Vec::new();
     };
-    // The screen may show secrets; what leaves it does not.
-    let redactor = std::sync::Arc::clone(&app.options.keep_redactor);
-    let lines: Vec<String> = text.lines().map(|line| redactor.line(line)).collect();
-    let text = lines.join("\n");
+    let text = without_secrets(app, text);
     match what_for {
         Use::Plain => vec![Effect::Plain(text)],
         Use::Copy => {
-            let what = format!("a line of {} of {}", pane.title(), app.label());
+            let what = format!("a line on {}", app.label());
             order(app, text, "txt", what)
         }
     }
 }
 
+/// Removes secrets where the screen shows them; what has lost them already is not read as a command line a
+/// second time.
+fn without_secrets(app: &App, text: String) -> String {
+    let redactor = &app.options.keep_redactor;
+    if std::sync::Arc::ptr_eq(&app.options.redactor, redactor) {
+        return text;
+    }
+    let lines: Vec<String> = text.lines().map(|line| redactor.line(line)).collect();
+    lines.join("\n")
+}
+
 /// Makes text of the marked rows, else of the selected one, and says what it is of.
-fn of_rows(
-    app: &mut App,
-    make: impl Fn(Shown<'_>, &[&Node], &Source) -> String,
-) -> Option<(String, String)> {
+fn of_rows(app: &mut App, make: impl Fn(Shown<'_>, &[&Node], &Source) -> String) -> Option<(String, String)> {
     let marked = app.marked_nodes();
     let nodes: Vec<&Node> = if marked.is_empty() {
         app.nav.node().into_iter().collect()

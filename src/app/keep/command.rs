@@ -105,10 +105,7 @@ struct Values {
 impl Values {
     fn of(app: &App, world: &World, on: &InstanceRef, lead: &LeadRef, seen: Option<&Lead>) -> Self {
         let redactor = &app.options.keep_redactor;
-        let target = seen.map_or_else(
-            || lead.target.clone(),
-            |seen| seen.target.lossy().into_owned(),
-        );
+        let target = seen.map_or_else(|| lead.target.clone(), |seen| seen.target.lossy().into_owned());
         let control_path = seen.and_then(|seen| analysis::control_path(&world.sample, seen));
         let hides = |text: &str| redactor.line(text) != *text;
         Self {
@@ -122,7 +119,9 @@ impl Values {
     fn fill(&self, command: &Configured) -> Result<Ready, String> {
         let mut argv = Vec::with_capacity(command.argv.len());
         for element in &command.argv {
-            let filled = self.element(element).map_err(|why| format!("{}: {why}", command.name))?;
+            let filled = self
+                .element(element)
+                .map_err(|why| format!("{}: {why}", command.name))?;
             argv.push(filled);
         }
         Ok(Ready {
@@ -189,7 +188,11 @@ pub(super) fn run(app: &mut App, ready: Ready, on: &InstanceRef, lead: &LeadRef)
 }
 
 /// Takes the end of a command: its output is attached, and stays here until it is.
-pub(in crate::app) fn ran(app: &mut App, job: JobId, result: Result<(Box<Attach>, String), String>) -> Vec<Effect> {
+pub(in crate::app) fn ran(
+    app: &mut App,
+    job: JobId,
+    result: Result<(Box<Attach>, String), String>,
+) -> Vec<Effect> {
     let name = app.keep.running.remove(&job).unwrap_or_default();
     match result {
         Err(why) => {
@@ -266,7 +269,12 @@ mod tests {
         );
         let (mut app, mut journal) = form(vec![introspect]);
         assert!(orders(&press(&mut app, "x")).is_empty());
-        let argv = ["/usr/bin/introspect", "--name=GITHUB_TOKEN", "48271", "GITHUB_TOKEN;x"];
+        let argv = [
+            "/usr/bin/introspect",
+            "--name=GITHUB_TOKEN",
+            "48271",
+            "GITHUB_TOKEN;x",
+        ];
         assert_eq!(asked(&app).expect("a question"), argv);
         update(&mut app, Event::Paste("yes".to_owned()));
         for no in ["<enter>", "x y <enter>", "x Y E S <enter>", "x <esc>"] {
@@ -311,10 +319,19 @@ mod tests {
         let effects = press(&mut app, "m again <enter>");
         assert!(orders(&effects).is_empty());
         assert!(
-            matches!(&effects[..], [Effect::Desk(_, Order::Attach(_)), Effect::Desk(_, Order::Append(_))]),
+            matches!(
+                &effects[..],
+                [
+                    Effect::Desk(_, Order::Attach(_)),
+                    Effect::Desk(_, Order::Append(_))
+                ]
+            ),
             "{effects:?}"
         );
-        assert!(matches!(&serve(&mut app, &mut journal, effects)[..], [Entry::Note { .. }]));
+        assert!(matches!(
+            &serve(&mut app, &mut journal, effects)[..],
+            [Entry::Note { .. }]
+        ));
     }
 
     #[test]
@@ -327,7 +344,10 @@ mod tests {
         ]);
         press(&mut app, "x yes <down>");
         assert_eq!(asked(&app).expect("a question"), ["/bin/two"]);
-        assert!(orders(&press(&mut app, "<enter>")).is_empty(), "the yes was for the other");
+        assert!(
+            orders(&press(&mut app, "<enter>")).is_empty(),
+            "the yes was for the other"
+        );
         press(&mut app, "x <down> <down> <up>");
         assert_eq!(asked(&app).expect("a question"), ["/bin/one"]);
     }
@@ -336,14 +356,25 @@ mod tests {
     fn what_cannot_be_filled_in_or_shown_is_not_offered() {
         let cases: [(&[&str], &str); 2] = [
             (&["/bin/x", "{control_path}"], "no control path"),
-            (&["/bin/x"], "no configured command is for a lead of the kind credential-name"),
+            (
+                &["/bin/x"],
+                "no configured command is for a lead of the kind credential-name",
+            ),
         ];
         for (argv, wanted) in cases {
-            let kinds = if argv.len() == 1 { vec![LeadKind::Ssh] } else { Vec::new() };
+            let kinds = if argv.len() == 1 {
+                vec![LeadKind::Ssh]
+            } else {
+                Vec::new()
+            };
             let (mut app, _) = form(vec![command("x", argv, &kinds)]);
             press(&mut app, "x");
             assert_eq!(asked(&app), None);
-            assert!(app.status().is_some_and(|said| said.contains(wanted)), "{:?}", app.status());
+            assert!(
+                app.status().is_some_and(|said| said.contains(wanted)),
+                "{:?}",
+                app.status()
+            );
         }
         let values = Values {
             pid: "1".to_owned(),
@@ -352,13 +383,19 @@ mod tests {
             secret: false,
         };
         assert!(values.element("{target}").unwrap_err().contains("an option"));
-        assert_eq!(values.element("--to={target}").as_deref(), Ok("--to=-oProxyCommand=x"));
+        assert_eq!(
+            values.element("--to={target}").as_deref(),
+            Ok("--to=-oProxyCommand=x")
+        );
         let braces = Values {
             target: "{pid}{".to_owned(),
             ..values
         };
         assert_eq!(braces.element("{target}{pid}").as_deref(), Ok("{pid}{1"));
-        let secret = Values { secret: true, ..braces };
+        let secret = Values {
+            secret: true,
+            ..braces
+        };
         assert!(secret.element("{target}").is_err() && secret.element("{pid}").is_ok());
     }
 }

@@ -25,8 +25,8 @@ pub(super) use command::ran;
 pub(super) use form::{key as form_key, paste as form_paste};
 pub(super) use tally::{count, tally};
 pub(super) use update::{
-    Then, add, called, follow, interrupt, leave, look_at_clock, note, open, opened, quit, record, take_note, titled,
-    toggle_about, written,
+    Then, add, called, follow, interrupt, leave, look_at_clock, note, open, opened, quit, record, take_note,
+    titled, toggle_about, written,
 };
 
 /// What is kept.

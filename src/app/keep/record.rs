@@ -36,16 +36,23 @@ pub(in crate::app) fn of(app: &App, on: &InstanceRef, world: &Arc<World>) -> Rec
 
 /// Returns a record as text without a border.
 pub(super) fn plain(app: &App, record: &Record) -> String {
-    let mut lines = vec![format!("{} {}", record.instance.name, record.instance.id), String::new()];
+    let mut lines = vec![
+        format!("{} {}", record.instance.name, record.instance.id),
+        String::new(),
+    ];
     for field in &record.fields {
-        let value = match field.value.is_empty() {
-            true => "not recorded".to_owned(),
-            false => value_of(&field.value),
+        let value = if field.value.is_empty() {
+            "not recorded".to_owned()
+        } else {
+            value_of(&field.value)
         };
         lines.push(format!("{}: {value}", field.name.title()));
     }
     for line in &record.leads {
-        let at = |act: &Option<Act>| act.as_ref().map_or_else(|| "no".to_owned(), |act| act.at.rfc3339());
+        let at = |act: &Option<Act>| {
+            act.as_ref()
+                .map_or_else(|| "no".to_owned(), |act| act.at.rfc3339())
+        };
         let (revoked, denied) = (at(&line.revoked), at(&line.denied));
         lines.push(format!("{}: revoked {revoked}, denied {denied}", line.lead));
     }

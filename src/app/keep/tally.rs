@@ -153,7 +153,8 @@ mod tests {
                 let process = Arc::make_mut(process);
                 if let Reading::Value(descriptors) = &mut process.descriptors {
                     for descriptor in descriptors {
-                        if let crate::model::descriptor::Target::Socket { inode: one } = &mut descriptor.target
+                        if let crate::model::descriptor::Target::Socket { inode: one } =
+                            &mut descriptor.target
                             && *one == inode
                         {
                             *one = inode + 1;
@@ -190,7 +191,11 @@ mod tests {
     #[test]
     fn counting_goes_on_from_sample_to_sample_and_is_journalled_when_the_record_is_shown() {
         let (mut app, mut journal) = revoked();
-        for world in [later(1000, 150, false), later(2000, 7, true), later(3000, 160, false)] {
+        for world in [
+            later(1000, 150, false),
+            later(2000, 7, true),
+            later(3000, 160, false),
+        ] {
             assert_eq!(take(&mut app, &mut journal, world), [], "not with every sample");
         }
         // 50, then 7 on the other connection, then the first one again, all of whose bytes are counted.
@@ -217,7 +222,10 @@ mod tests {
         take(&mut app, &mut journal, later(1000, 130, false));
         let written = served(&mut app, &mut journal, "r G d 401 <enter> <esc>");
         assert_eq!(counts(&written), [(Some(0), Some(30))]);
-        assert!(matches!(written.last(), Some(Entry::Denied { .. })), "{written:?}");
+        assert!(
+            matches!(written.last(), Some(Entry::Denied { .. })),
+            "{written:?}"
+        );
         take(&mut app, &mut journal, later(2000, 131, false));
         let effects = press(&mut app, "q y");
         assert_eq!(effects.last(), Some(&Effect::Quit));

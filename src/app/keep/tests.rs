@@ -319,12 +319,21 @@ fn a_note_from_the_editor_has_its_lines_and_without_anything_new_is_none() {
     for (result, said) in [
         (Ok("typed\n".to_owned()), "unchanged"),
         (Ok(" \n\n".to_owned()), "empty"),
-        (Err("vi ended with exit status: 1".to_owned()), "NO NOTE WRITTEN: vi ended"),
+        (
+            Err("vi ended with exit status: 1".to_owned()),
+            "NO NOTE WRITTEN: vi ended",
+        ),
     ] {
         assert_eq!(update(&mut app, Event::Edited(result)), []);
         let complaint = app.prompt().and_then(|prompt| prompt.complaint());
-        assert!(complaint.is_some_and(|complaint| complaint.contains(said)), "{complaint:?}");
-        assert_eq!(app.prompt().map(|prompt| prompt.text().to_owned()).as_deref(), Some("typed"));
+        assert!(
+            complaint.is_some_and(|complaint| complaint.contains(said)),
+            "{complaint:?}"
+        );
+        assert_eq!(
+            app.prompt().map(|prompt| prompt.text().to_owned()).as_deref(),
+            Some("typed")
+        );
     }
     let effects = update(&mut app, Event::Edited(Ok("typed\n\n  and more\n".to_owned())));
     assert!(app.prompt().is_none());

@@ -340,7 +340,9 @@ fn reasons_to_stay(app: &App) -> Vec<String> {
         .map(|what| format!("{what} is not on disk"))
         .collect();
     for name in app.keep.running.values() {
-        reasons.push(format!("{name} still runs: it would be ended, and its output lost"));
+        reasons.push(format!(
+            "{name} still runs: it would be ended, and its output lost"
+        ));
     }
     let typed = app.prompt.as_ref();
     if typed.is_some_and(|prompt| prompt.is_note() && !prompt.text().trim().is_empty()) {

@@ -4,9 +4,8 @@
 use std::io::{PipeReader, Read as _};
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedSender;
@@ -30,15 +29,36 @@ const GRACE: Duration = Duration::from_secs(2);
 /// the pipe for ever.
 const LAST_OUTPUT: Duration = Duration::from_millis(500);
 
+/// Whether the program ends; commands end with it.
+#[derive(Default)]
+pub(super) struct Ending {
+    ends: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Ending {
+    /// Tells it.
+    pub(super) fn begin(&self) {
+        *self.ends.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.changed.notify_all();
+    }
+
+    /// Waits for it, at most so long; returns whether it has begun.
+    fn wait(&self, at_most: Duration) -> bool {
+        let ends = self.ends.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.changed.wait_timeout_while(ends, at_most, |ends| !*ends);
+        *waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+}
+
 /// Runs commands, each on a thread of its own.
 pub(super) struct Runner {
     access: Access,
-    /// Set when the program ends: commands end with it.
-    ending: Arc<AtomicBool>,
+    ending: Arc<Ending>,
 }
 
 impl Runner {
-    pub(super) fn new(access: Access, ending: Arc<AtomicBool>) -> Self {
+    pub(super) fn new(access: Access, ending: Arc<Ending>) -> Self {
         Self { access, ending }
     }
 
@@ -70,7 +90,7 @@ impl Runner {
 }
 
 /// Runs a command to its end; answers with its output and how it ended.
-fn carry_out(run: Run, ending: &AtomicBool) -> Result<(Box<Attach>, String), String> {
+fn carry_out(run: Run, ending: &Ending) -> Result<(Box<Attach>, String), String> {
     let Run {
         label,
         argv,
@@ -144,31 +164,24 @@ impl End {
 }
 
 /// Waits for the end, and brings it about where the time is over.
-fn wait(child: &mut Child, limit: Duration, ending: &AtomicBool) -> std::io::Result<End> {
+fn wait(child: &mut Child, limit: Duration, ending: &Ending) -> std::io::Result<End> {
     let begun = Instant::now();
     let why = loop {
         if let Some(status) = child.try_wait()? {
             return Ok(End::ByItself(status));
         }
-        if ending.load(Ordering::Relaxed) {
-            break End::WithTheProgram;
-        }
         if begun.elapsed() >= limit {
             break End::OutOfTime;
         }
-        std::thread::sleep(STEP);
+        if ending.wait(STEP) {
+            break End::WithTheProgram;
+        }
     };
-    // Nobody has waited for the child yet: its pid, and so its group's number, is still its own.
+    // Nobody has waited for the child yet: its pid, and so its group's number, is still its own. Once
+    // somebody has, the group may be another's.
     own::ask_group_to_end(child.id());
     let asked = Instant::now();
-    let grace = if matches!(why, End::WithTheProgram) {
-        STEP
-    } else {
-        GRACE
-    };
-    while asked.elapsed() < grace && child.try_wait()?.is_none() {
-        std::thread::sleep(STEP);
-    }
+    while asked.elapsed() < GRACE && !own::has_exited(child.id()) && !ending.wait(STEP) {}
     own::end_group(child.id());
     child.wait()?;
     Ok(why)
@@ -222,7 +235,7 @@ impl Output {
 mod tests {
     use super::*;
 
-    fn run(argv: &[&str], timeout_s: u64, ending: &AtomicBool) -> Result<(Vec<u8>, String), String> {
+    fn run(argv: &[&str], timeout_s: u64, ending: &Ending) -> Result<(Vec<u8>, String), String> {
         let run = Run {
             label: "output of a test".to_owned(),
             argv: argv.iter().map(|one| (*one).to_owned()).collect(),
@@ -249,23 +262,29 @@ mod tests {
         })
     }
 
-    static GO: AtomicBool = AtomicBool::new(false);
+    fn go() -> Ending {
+        Ending::default()
+    }
 
     #[test]
     fn output_is_exact_in_its_order_and_status_is_said() {
         let script = "printf 'a\\0\\377'; printf b >&2; printf c; tty; cat; exit 3";
-        let (bytes, status) = run(&["/bin/sh", "-c", script], 20, &GO).unwrap();
+        let (bytes, status) = run(&["/bin/sh", "-c", script], 20, &go()).unwrap();
         assert_eq!(bytes, b"a\0\xffbcnot a tty\n");
         assert_eq!(status, "exited with 3");
-        let (_, status) = run(&["/bin/sh", "-c", "kill -9 $$"], 20, &GO).unwrap();
+        let (_, status) = run(&["/bin/sh", "-c", "kill -9 $$"], 20, &go()).unwrap();
         assert_eq!(status, "ended by signal 9");
     }
 
     #[test]
     fn no_shell_reads_the_arguments() {
-        let (bytes, _) = run(&["/bin/echo", "$HOME; exit 1 | cat"], 20, &GO).unwrap();
+        let (bytes, _) = run(&["/bin/echo", "$HOME; exit 1 | cat"], 20, &go()).unwrap();
         assert_eq!(bytes, b"$HOME; exit 1 | cat\n");
-        assert!(run(&["/nowhere/x"], 1, &GO).unwrap_err().contains("start /nowhere/x"));
+        assert!(
+            run(&["/nowhere/x"], 1, &go())
+                .unwrap_err()
+                .contains("start /nowhere/x")
+        );
     }
 
     #[test]
@@ -273,7 +292,7 @@ mod tests {
         let begun = Instant::now();
         // A child that ignores the request, and says its pid.
         let script = "trap '' TERM; (trap '' TERM; sleep 600) & echo $!; wait; sleep 600";
-        let (bytes, status) = run(&["/bin/sh", "-c", script], 1, &GO).unwrap();
+        let (bytes, status) = run(&["/bin/sh", "-c", script], 1, &go()).unwrap();
         assert_eq!(status, "ran out of time");
         assert!(begun.elapsed() < Duration::from_secs(20));
         let child = String::from_utf8(bytes).unwrap();
@@ -287,11 +306,12 @@ mod tests {
 
     #[test]
     fn it_ends_with_the_program_and_output_is_bounded() {
-        let ending = AtomicBool::new(true);
+        let ending = go();
+        ending.begin();
         let (_, status) = run(&["/bin/sleep", "600"], 600, &ending).unwrap();
         assert_eq!(status, "was ended with mcpwake");
         let script = "head -c 1100000 /dev/zero";
-        let (bytes, status) = run(&["/bin/sh", "-c", script], 20, &GO).unwrap();
+        let (bytes, status) = run(&["/bin/sh", "-c", script], 20, &go()).unwrap();
         assert_eq!(bytes.len(), LONGEST);
         assert!(status.starts_with("exited with 0, 51424 bytes"), "{status}");
     }

@@ -30,12 +30,7 @@ pub(super) fn plain(subject: &Subject<'_>) -> [String; 2] {
 }
 
 /// Lines of the head, and how many of them begin with the command.
-pub(super) fn lines(
-    subject: &Subject<'_>,
-    width: usize,
-    room: Room,
-    theme: Theme,
-) -> (usize, Vec<Drawn>) {
+pub(super) fn lines(subject: &Subject<'_>, width: usize, room: Room, theme: Theme) -> (usize, Vec<Drawn>) {
     let Some(process) = subject.process else {
         let name = cells::name(subject.shown, subject.node);
         let lines = Para::bare(safe(name, Tone::Strong)).lines(width, true, theme);

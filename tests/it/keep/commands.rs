@@ -1,8 +1,8 @@
 //! The commands from outside: what they print, where they write, how they exit.
 
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::io::Write as _;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
@@ -237,9 +237,16 @@ fn a_note_comes_from_stdin_with_its_lines() {
         assert!(output.status.success(), "{}", stderr(&output));
     }
     let journal = fs::read_to_string(Path::new(&path).join("journal.jsonl")).unwrap();
-    assert_eq!(journal.matches(r#""text":"first\n  second | *x*""#).count(), 2, "{journal}");
+    assert_eq!(
+        journal.matches(r#""text":"first\n  second | *x*""#).count(),
+        2,
+        "{journal}"
+    );
     let markdown = program.ok(&["incident", "export"]);
-    assert!(markdown.contains("  ```text\n  first\n    second | *x*\n  ```"), "{markdown}");
+    assert!(
+        markdown.contains("  ```text\n  first\n    second | *x*\n  ```"),
+        "{markdown}"
+    );
     let empty = fed(&program, &["incident", "note"], " \n");
     assert_eq!(empty.status.code(), Some(1));
     assert!(stderr(&empty).contains("empty"));
@@ -254,21 +261,31 @@ fn what_is_printed_as_json_keeps_to_its_schema() {
     program.ok(&["incident", "new", "OPS-1412"]);
     program.ok(&["incident", "note", "x"]);
     let snapshot = program.ok(&["snapshot"]);
-    let record: Value = serde_json::from_str(&program.ok(&["incident", "export", "--format", "json"])).unwrap();
+    let record: Value =
+        serde_json::from_str(&program.ok(&["incident", "export", "--format", "json"])).unwrap();
     assert_eq!(check(&record, "record-1.schema.json"), Vec::<String>::new());
     let folder = tempfile::tempdir().unwrap();
     let place = |name: &str| folder.path().join(name).display().to_string();
     let (earlier, later) = (place("a"), place("b"));
-    let (before, after) = (kit::world(3), kit::severed(&["node", "--token", TOKEN, "server.js"]));
+    let (before, after) = (
+        kit::world(3),
+        kit::severed(&["node", "--token", TOKEN, "server.js"]),
+    );
     kit::snapshot(&before).save_as(Path::new(&earlier)).unwrap();
     kit::snapshot(&after).save_as(Path::new(&later)).unwrap();
     let diff: Value = serde_json::from_str(&program.ok(&["diff", &earlier, &later, "--json"])).unwrap();
     assert_eq!(check(&diff, "diff-1.schema.json"), Vec::<String>::new());
     assert_eq!(diff["schema"], "mcpwake.diff/1");
-    assert_eq!(diff["appeared"].as_array().map(Vec::len), Some(after.judged.instances.len()));
+    assert_eq!(
+        diff["appeared"].as_array().map(Vec::len),
+        Some(after.judged.instances.len())
+    );
     assert_eq!(diff["appeared"][0]["finding"], "severed", "{diff:#}");
     let same: Value = serde_json::from_str(&program.ok(&["diff", &snapshot, &snapshot, "--json"])).unwrap();
-    assert_eq!((&same["same_boot"], &same["processes_gone"]), (&Value::Bool(true), &0.into()));
+    assert_eq!(
+        (&same["same_boot"], &same["processes_gone"]),
+        (&Value::Bool(true), &0.into())
+    );
 }
 
 /// Made for this test; the shape is that of a GitHub token.
@@ -289,7 +306,9 @@ fn holding(directory: &Path, secrets: &[&str], found: &mut Vec<String>) {
         };
         for secret in secrets {
             let secret = secret.to_lowercase();
-            let inside = bytes.windows(secret.len()).any(|window| window == secret.as_bytes());
+            let inside = bytes
+                .windows(secret.len())
+                .any(|window| window == secret.as_bytes());
             if inside || name.contains(&secret) {
                 found.push(format!("{} in {}", secret, path.display()));
             }
@@ -303,7 +322,16 @@ fn no_secret_of_a_running_process_or_of_an_operator_reaches_a_byte_of_the_state_
     let url = format!("https://deploy:{PASSWORD}@example.org/mcp?access_token={TOKEN}");
     // Looks like a server that nobody holds: it is an instance, with everything that is kept of one.
     let mut server = Command::new("/bin/sh")
-        .args(["-c", "read line", "mcp-server-git", "--token", TOKEN, "--password", PASSWORD, &url])
+        .args([
+            "-c",
+            "read line",
+            "mcp-server-git",
+            "--token",
+            TOKEN,
+            "--password",
+            PASSWORD,
+            &url,
+        ])
         .env("GITHUB_TOKEN", TOKEN)
         .env("DATABASE_URL", &url)
         .stdin(Stdio::piped())
@@ -335,7 +363,10 @@ fn no_secret_of_a_running_process_or_of_an_operator_reaches_a_byte_of_the_state_
     assert!(seen, "the process is in no output: the test looks at nothing");
     for output in &outputs {
         for secret in [TOKEN, PASSWORD] {
-            assert!(!output.to_lowercase().contains(&secret.to_lowercase()), "{output}");
+            assert!(
+                !output.to_lowercase().contains(&secret.to_lowercase()),
+                "{output}"
+            );
         }
     }
     let mut found = Vec::new();

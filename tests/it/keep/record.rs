@@ -329,7 +329,13 @@ fn a_note_of_several_lines_is_one_block_whatever_is_in_it() {
             }
             Event::End(pulldown_cmark::TagEnd::CodeBlock) => open = false,
             Event::Text(part) if open => blocks.last_mut().unwrap().push_str(&part),
-            Event::Start(Tag::Table(_) | Tag::Heading { level: pulldown_cmark::HeadingLevel::H3, .. }) => {
+            Event::Start(
+                Tag::Table(_)
+                | Tag::Heading {
+                    level: pulldown_cmark::HeadingLevel::H3,
+                    ..
+                },
+            ) => {
                 panic!("{text}")
             }
             _ => {}

@@ -84,7 +84,11 @@ fn an_editor_has_the_terminal_and_every_key_and_its_text_becomes_the_note() {
     terminal.sees("editing --flag with 1 [typed]");
     terminal.with_seen(|seen| assert!(!seen.is_entered()));
     // `q` would end the program, `y` would copy.
-    for line in ["q", "second line y", "third ghp_A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"] {
+    for line in [
+        "q",
+        "second line y",
+        "third ghp_A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8",
+    ] {
         terminal.press(&format!("{line}\n"));
         terminal.sees(&format!("taken: {line}"));
     }
@@ -98,7 +102,11 @@ fn an_editor_has_the_terminal_and_every_key_and_its_text_becomes_the_note() {
         "{journal}"
     );
     assert!(!journal.contains("ghp_A1b2"), "{journal}");
-    assert_eq!(fs::read_dir(desk.temporary()).unwrap().count(), 0, "the draft is gone");
+    assert_eq!(
+        fs::read_dir(desk.temporary()).unwrap().count(),
+        0,
+        "the draft is gone"
+    );
     terminal.press("q");
     assert!(terminal.ends().success());
     terminal.is_restored();
@@ -188,11 +196,12 @@ fn the_plain_view_shows_text_without_a_border_until_a_key_and_survives_size_and_
     terminal.press("\x1a");
     terminal.sees("the shell has it");
     terminal.press("\n");
-    terminal.wait_for("the text again", crate::support::DEADLINE, |seen| {
-        let text = String::from_utf8_lossy(&seen.raw).into_owned();
-        text.matches("[any key returns to the screen]").count() == 2
-    })
-    .unwrap();
+    terminal
+        .wait_for("the text again", crate::support::DEADLINE, |seen| {
+            let text = String::from_utf8_lossy(&seen.raw).into_owned();
+            text.matches("[any key returns to the screen]").count() == 2
+        })
+        .unwrap();
     // The rest of what was typed blind is not taken for commands.
     terminal.press("qq");
     terminal.sees("LIVE");

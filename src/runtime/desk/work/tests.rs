@@ -232,7 +232,11 @@ fn an_incident_that_is_joined_says_which_servers_its_snapshots_show() {
     assert_eq!(joined.shown, wanted);
     let mut rebooted = World::clone(&world());
     rebooted.sample.host.boot_id = "another".to_owned();
-    assert_eq!(join(Arc::new(rebooted)).shown, [], "another boot: other processes");
+    assert_eq!(
+        join(Arc::new(rebooted)).shown,
+        [],
+        "another boot: other processes"
+    );
     fs::remove_dir_all(Path::new(&joined.path).join("snapshots")).unwrap();
     assert_eq!(join(world()).shown, [], "what is gone shows nothing");
 }
