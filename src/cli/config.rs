@@ -228,6 +228,8 @@ fn line_at(text: &str, offset: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use clap::Parser as _;
 
     use super::*;
@@ -247,13 +249,20 @@ mod tests {
         let text: String = blocks.map(|block| block.split("```").next().unwrap()).collect();
         assert_eq!(
             text.matches("[[").count(),
-            2 + text.matches("[[\"").count(),
+            3 + text.matches("[[\"").count(),
             "{text}"
         );
         let files = Files::new();
         let file = files.write("config.toml", &text);
         let settings = load_from(&file, None, None, &global(&[])).unwrap();
         assert!(settings.read_only && settings.refresh_ms == 1000);
+        let [command] = &settings.commands[..] else {
+            panic!("{:?}", settings.warnings)
+        };
+        assert_eq!(
+            (command.name.as_str(), command.timeout_s),
+            ("end the ssh master", 10)
+        );
         let addition = settings.catalogs.first().unwrap();
         let catalog = crate::catalog::Catalog::builtin()
             .unwrap()
@@ -280,6 +289,8 @@ mod tests {
         fn write(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
             let path = self.folder.path().join(name);
             std::fs::write(&path, text).unwrap();
+            // Whatever the umask is.
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
             path
         }
 
@@ -379,7 +390,6 @@ mod tests {
 
     #[test]
     fn commands_of_a_file_that_others_can_write_are_not_taken_and_said() {
-        use std::os::unix::fs::PermissionsExt as _;
         let files = Files::new();
         let text = "[[commands]]\nname = \"who\"\nargv = [\"/usr/bin/id\", \"{pid}\"]\n";
         let path = files.write("user", text);
