@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tempfile::TempDir;
 
-use super::Work;
+use super::{After, Work};
 use crate::analysis::Known;
 use crate::app::testkit::{live, options};
 use crate::app::{Attach, Copy, Material, Opened, Order, Outcome};
@@ -14,6 +14,7 @@ use crate::catalog::Catalog;
 use crate::journal::entry::SnapshotReason;
 use crate::journal::{Digest, Entry};
 use crate::model::world::World;
+use crate::platform::NoSignaller;
 use crate::runtime::collector::Knowledge;
 use crate::store::Access;
 
@@ -39,6 +40,7 @@ fn work(state: &TempDir, access: Access) -> Work {
         options().keep_redactor,
         knowledge,
         "rules of a test".to_owned(),
+        Box::new(NoSignaller::new("a test of the disk")),
     );
     work.state_home = Some(state.path().as_os_str().to_owned());
     work
@@ -173,8 +175,8 @@ fn a_copy_has_a_file_once_an_incident_is_open() {
         what: "2 rows".to_owned(),
         on: world(),
     };
-    let (outcome, terminal) = work.carry_out(Order::Copy(Box::new(copy)));
-    assert_eq!(terminal, None);
+    let (outcome, after) = work.carry_out(Order::Copy(Box::new(copy)));
+    assert!(matches!(after, After::Nothing));
     assert!(
         matches!(&outcome, Outcome::Copied(said) if said.starts_with("2 rows: not sent") && said.contains("copies/")),
         "{outcome:?}"
