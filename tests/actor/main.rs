@@ -15,6 +15,8 @@ mod common;
 #[cfg(target_os = "linux")]
 mod part;
 #[cfg(target_os = "linux")]
+mod signals;
+#[cfg(target_os = "linux")]
 mod situations;
 #[cfg(target_os = "linux")]
 mod stage;
@@ -27,9 +29,14 @@ fn main() -> std::process::ExitCode {
         part::play(&part);
         return std::process::ExitCode::SUCCESS;
     }
+    if signals::play_another_user() {
+        return std::process::ExitCode::SUCCESS;
+    }
     let arguments = libtest_mimic::Arguments::from_args();
     common::watched::adopt_orphans();
-    libtest_mimic::run(&arguments, situations::trials()).exit_code()
+    let mut trials = situations::trials();
+    trials.extend(signals::trials());
+    libtest_mimic::run(&arguments, trials).exit_code()
 }
 
 /// The situations need Linux: pidfds, and a parent that adopts orphans.

@@ -300,4 +300,4 @@ fn said<T>(result: Result<T, StoreError>) -> Result<T, String> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
