@@ -32,7 +32,11 @@ pub(super) struct Book {
 
 impl Book {
     pub(super) fn new() -> Self {
-        let directory = tempfile::tempdir().unwrap();
+        // In memory where that is possible: a disk that syncs would let the time pass within which two
+        // processes have the same start time.
+        let directory = tempfile::tempdir_in("/dev/shm")
+            .or_else(|_| tempfile::tempdir())
+            .unwrap();
         let uid = rustix::process::geteuid().as_raw();
         let redactor = Arc::new(Redactor::builtin().unwrap());
         let store = Store::new(directory.path().join("mcpwake"), uid, Access::ReadWrite, redactor);
@@ -88,7 +92,12 @@ impl Bench {
 
     /// With another kernel in between.
     pub(super) fn with(opens: Arc<dyn Opens>, sends: Box<dyn Sends>) -> Self {
-        let source = LinuxSource::on(Options::default(), opens).unwrap();
+        Self::on(Options::default(), opens, sends)
+    }
+
+    /// With another view of the processes too.
+    pub(super) fn on(options: Options, opens: Arc<dyn Opens>, sends: Box<dyn Sends>) -> Self {
+        let source = LinuxSource::on(options, opens).unwrap();
         let signaller = source.signaller_through(sends).unwrap();
         Self {
             source,

@@ -4,14 +4,17 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::symlink;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Arc, Mutex};
 
 use libtest_mimic::{Failed, Trial};
 use mcpwake::model::act::{Look, Sent, Signal, Standing, Target, Way};
 use mcpwake::model::identity::Pid;
+use mcpwake::platform::linux::Options;
 use mcpwake::platform::linux::kernel::{Opens, Running, Sends};
 use rustix::io::Errno;
+use tempfile::TempDir;
 
 use super::kit::{Bench, stat, unread};
 
@@ -174,17 +177,53 @@ impl Sends for Swapping {
     }
 }
 
+/// A proc file system that shows few processes: whoever reads all of them takes longer than two processes
+/// can have the same start time.
+struct Narrow(TempDir);
+
+impl Narrow {
+    fn new() -> Self {
+        let narrow = Self(tempfile::tempdir().unwrap());
+        for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+            let name = entry.file_name().into_string().unwrap();
+            if !name.starts_with(|letter: char| letter.is_ascii_digit()) {
+                narrow.show(&name);
+            }
+        }
+        narrow.show(&std::process::id().to_string());
+        narrow
+    }
+
+    fn show(&self, name: &str) {
+        symlink(format!("/proc/{name}"), self.0.path().join(name)).unwrap();
+    }
+
+    fn hide(&self, pid: u32) {
+        std::fs::remove_file(self.0.path().join(pid.to_string())).unwrap();
+    }
+}
+
 /// A bench in a kernel that swaps.
 struct Stand {
     kernel: Swapping,
     bench: Bench,
+    narrow: Narrow,
 }
 
 impl Stand {
     fn new(twins: &Arc<Mutex<Twins>>, inodes: bool) -> Self {
         let kernel = Swapping::new(twins, inodes);
-        let bench = Bench::with(Arc::new(kernel.clone()), Box::new(kernel.clone()));
-        Self { kernel, bench }
+        let narrow = Narrow::new();
+        let options = Options {
+            proc_root: narrow.0.path().to_path_buf(),
+            ..Options::default()
+        };
+        let bench = Bench::on(options, Arc::new(kernel.clone()), Box::new(kernel.clone()));
+        Self {
+            kernel,
+            bench,
+            narrow,
+        }
     }
 
     fn replace(&self, when: When, pid: u32) {
@@ -195,6 +234,7 @@ impl Stand {
     /// Sees a process as the screen does; for a pidfd that is opened for the dialog, as it is seen before
     /// any closer look.
     fn see(&mut self, when: When, pid: u32) -> Target {
+        self.narrow.show(&pid.to_string());
         if when != When::Opened {
             return self.bench.see(pid);
         }
@@ -246,6 +286,7 @@ fn never_hits_another() -> Result<(), Failed> {
         let pid = twins.lock().unwrap().first();
         let target = stand.see(when, pid);
         let (look, sent) = stand.play(when, &target, signal);
+        stand.narrow.hide(pid);
         match stand.kernel.swapped() {
             Ok(()) => {}
             Err(Errno::PERM) => {
