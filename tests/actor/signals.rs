@@ -1,5 +1,11 @@
 //! Signals to real processes: each outcome, each refusal, and pids that change hands at every moment.
 
+#![expect(
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test that cannot go on fails there; what was not tried is said"
+)]
+
 mod kit;
 mod outcomes;
 mod refusals;

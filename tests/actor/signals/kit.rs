@@ -5,6 +5,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use libtest_mimic::Trial;
 use mcpwake::journal::{Entry, Operator, TargetRef};
 use mcpwake::model::act::{Look, Sent, Signal, Standing, Target};
 use mcpwake::model::identity::{Pid, ProcessKey};
@@ -19,9 +20,17 @@ use mcpwake::text::redact::Redactor;
 use tempfile::TempDir;
 
 /// Longer than anything takes on a loaded machine.
-pub(super) const LONG: Duration = Duration::from_secs(60);
+pub(super) const LONG: Duration = Duration::from_mins(1);
 /// What is still there after this has not taken the signal.
 pub(super) const SHORT: Duration = Duration::from_millis(150);
+
+/// Names a function that fails where something is not as it should be.
+pub(super) fn trial(name: &str, play: fn()) -> Trial {
+    Trial::test(name, move || {
+        play();
+        Ok(())
+    })
+}
 
 /// An incident whose entries are receipts.
 pub(super) struct Book {

@@ -4,10 +4,10 @@ use std::io::Write as _;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::Command;
 
-use libtest_mimic::{Failed, Trial};
+use libtest_mimic::Trial;
 use mcpwake::model::act::{Difference, Sent, Signal, Standing, Way};
 
-use super::kit::{Bench, LONG, SHORT, Ward, pid_of, stat, until, until_state};
+use super::kit::{Bench, LONG, SHORT, Ward, pid_of, stat, trial, until, until_state};
 use crate::common::watched::Watched;
 
 /// Pid of the process that a child of another user tries to signal.
@@ -17,24 +17,22 @@ const TERM_BIT: u64 = 1 << 14;
 const TERM: Option<i32> = Some(15);
 const KILL: Option<i32> = Some(9);
 
-type Outcome = Result<(), Failed>;
-
 pub(super) fn trials() -> Vec<Trial> {
     vec![
-        Trial::test("signal_one_that_exits_on_term", exits_on_term),
-        Trial::test("signal_one_that_ignores_term", ignores_term),
-        Trial::test("signal_one_that_is_stopped", is_stopped),
-        Trial::test("signal_a_zombie", is_a_zombie),
-        Trial::test("signal_one_that_is_gone", is_gone),
-        Trial::test("signal_one_that_ran_exec", ran_exec),
-        Trial::test("signal_one_that_rewrote_its_title", rewrote_its_title),
-        Trial::test("signal_one_whose_main_thread_has_exited", main_thread_has_exited),
-        Trial::test("signal_one_that_a_supervisor_starts_again", is_started_again),
-        Trial::test("signal_another_users", is_another_users),
+        trial("signal_one_that_exits_on_term", exits_on_term),
+        trial("signal_one_that_ignores_term", ignores_term),
+        trial("signal_one_that_is_stopped", is_stopped),
+        trial("signal_a_zombie", is_a_zombie),
+        trial("signal_one_that_is_gone", is_gone),
+        trial("signal_one_that_ran_exec", ran_exec),
+        trial("signal_one_that_rewrote_its_title", rewrote_its_title),
+        trial("signal_one_whose_main_thread_has_exited", main_thread_has_exited),
+        trial("signal_one_that_a_supervisor_starts_again", is_started_again),
+        trial("signal_another_users", is_another_users),
     ]
 }
 
-fn exits_on_term() -> Outcome {
+fn exits_on_term() {
     let mut ward = Ward::sleeper();
     let mut bench = Bench::new();
     let target = bench.see(ward.pid());
@@ -59,10 +57,9 @@ fn exits_on_term() -> Outcome {
     assert_eq!(ward.end().signal(), TERM);
     assert_eq!(bench.look(&target).standing, Standing::Gone);
     assert_eq!(bench.send(&target, Signal::Kill), Sent::Withheld(Standing::Gone));
-    Ok(())
 }
 
-fn ignores_term() -> Outcome {
+fn ignores_term() {
     let mut ward = Ward::script("trap '' TERM; echo ready; read x");
     let mut bench = Bench::new();
     let target = bench.see(ward.pid());
@@ -75,10 +72,9 @@ fn ignores_term() -> Outcome {
     assert_eq!(bench.send(&target, Signal::Kill), Sent::Accepted);
     assert!(watch.exited(LONG));
     assert_eq!(ward.end().signal(), KILL);
-    Ok(())
 }
 
-fn is_stopped() -> Outcome {
+fn is_stopped() {
     let mut ward = Ward::sleeper();
     Watched::new(ward.pid()).stop();
     let mut bench = Bench::new();
@@ -93,10 +89,9 @@ fn is_stopped() -> Outcome {
     assert_eq!(bench.send(&target, Signal::Cont), Sent::Accepted);
     assert!(watch.exited(LONG));
     assert_eq!(ward.end().signal(), TERM);
-    Ok(())
 }
 
-fn is_a_zombie() -> Outcome {
+fn is_a_zombie() {
     let mut ward = Ward::start(Command::new("sh").args(["-c", "exit 3"]));
     until_state(ward.pid(), 'Z');
     let mut bench = Bench::new();
@@ -113,10 +108,9 @@ fn is_a_zombie() -> Outcome {
     }
     assert_eq!(ward.end().code(), Some(3));
     assert_eq!(bench.look(&target).standing, Standing::Gone);
-    Ok(())
 }
 
-fn is_gone() -> Outcome {
+fn is_gone() {
     // Gone between seeing and looking.
     let ward = Ward::sleeper();
     let mut bench = Bench::new();
@@ -134,15 +128,14 @@ fn is_gone() -> Outcome {
     bench.same(&target);
     drop(ward);
     assert_eq!(bench.send(&target, Signal::Term), Sent::Withheld(Standing::Gone));
-    Ok(())
 }
 
-fn ran_exec() -> Outcome {
+fn ran_exec() {
     let mut ward = Ward::script("echo ready; read x; exec sleep 300");
     let mut bench = Bench::new();
     let target = bench.see(ward.pid());
     bench.same(&target);
-    ward.0.stdin.as_mut().unwrap().write_all(b"\n")?;
+    ward.0.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
     let comm = format!("/proc/{}/comm", ward.pid());
     until(|| std::fs::read(&comm).is_ok_and(|comm| comm == b"sleep\n"));
     let wanted = [Difference::Argv, Difference::Program];
@@ -161,10 +154,9 @@ fn ran_exec() -> Outcome {
     bench.same(&target);
     assert_eq!(bench.send(&target, Signal::Term), Sent::Accepted);
     assert_eq!(ward.end().signal(), TERM);
-    Ok(())
 }
 
-fn rewrote_its_title() -> Outcome {
+fn rewrote_its_title() {
     // Writes over its own argument area, as programs that show their state there do.
     let script = "import ctypes,sys\n\
          argc=ctypes.c_int();argv=ctypes.POINTER(ctypes.c_char_p)()\n\
@@ -179,7 +171,7 @@ fn rewrote_its_title() -> Outcome {
     let mut bench = Bench::new();
     let target = bench.see(ward.pid());
     bench.same(&target);
-    ward.0.stdin.as_mut().unwrap().write_all(b"\n")?;
+    ward.0.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
     assert_eq!(ward.line(), "rewritten");
     let standing = withheld(bench.send(&target, Signal::Term));
     assert!(
@@ -187,10 +179,9 @@ fn rewrote_its_title() -> Outcome {
         "{standing:?}"
     );
     assert!(ward.lives());
-    Ok(())
 }
 
-fn main_thread_has_exited() -> Outcome {
+fn main_thread_has_exited() {
     let script = "import ctypes,os,sys,threading\n\
          def rest():\n\
          \x20   print('ready',flush=True)\n\
@@ -210,15 +201,14 @@ fn main_thread_has_exited() -> Outcome {
         "{standing:?}"
     );
     assert!(matches!(bench.send(&target, Signal::Kill), Sent::Withheld(_)));
-    ward.0.stdin.as_mut().unwrap().write_all(b"\n")?;
+    ward.0.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
     assert_eq!(ward.end().code(), Some(0));
-    Ok(())
 }
 
-fn is_started_again() -> Outcome {
+fn is_started_again() {
     let supervisor = "for turn in 1 2; do sleep 300 & echo $!; wait $!; done";
     let mut ward = Ward::start(Command::new("sh").args(["-c", supervisor]));
-    let first: u32 = ward.line().parse()?;
+    let first: u32 = ward.line().parse().unwrap();
     let comm = |pid: u32| std::fs::read(format!("/proc/{pid}/comm")).unwrap_or_default();
     until(|| comm(first) == b"sleep\n");
     let mut bench = Bench::new();
@@ -227,7 +217,7 @@ fn is_started_again() -> Outcome {
     let watch = bench.watch(&target);
     assert_eq!(bench.send(&target, Signal::Term), Sent::Accepted);
     assert!(watch.exited(LONG));
-    let second: u32 = ward.line().parse()?;
+    let second: u32 = ward.line().parse().unwrap();
     until(|| comm(second) == b"sleep\n");
     let again = bench.see(second);
     assert_eq!(again.argv, target.argv);
@@ -237,18 +227,17 @@ fn is_started_again() -> Outcome {
     assert!(matches!(bench.send(&target, Signal::Term), Sent::Withheld(_)));
     assert!(stat(second).is_some_and(|(state, _)| state != 'Z'));
     Watched::new(second).kill();
-    Ok(())
 }
 
-fn is_another_users() -> Outcome {
+fn is_another_users() {
     if !rustix::process::geteuid().is_root() {
         println!("not tried: only root can become two users");
-        return Ok(());
+        return;
     }
     let mut ward = Ward::sleeper();
-    let directory = tempfile::tempdir()?;
-    std::os::unix::fs::chown(directory.path(), Some(65534), Some(65534))?;
-    let output = Command::new(std::env::current_exe()?)
+    let directory = tempfile::tempdir().unwrap();
+    std::os::unix::fs::chown(directory.path(), Some(65534), Some(65534)).unwrap();
+    let output = Command::new(std::env::current_exe().unwrap())
         .env(ANOTHER_USER, ward.pid().to_string())
         .env("TMPDIR", directory.path())
         .current_dir("/")
@@ -258,9 +247,9 @@ fn is_another_users() -> Outcome {
     let output = match output {
         Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
             println!("not tried: another user may not run this binary where it is");
-            return Ok(());
+            return;
         }
-        output => output?,
+        output => output.unwrap(),
     };
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(
@@ -276,7 +265,6 @@ fn is_another_users() -> Outcome {
         assert!(said.contains(wanted), "{said}");
     }
     assert!(ward.lives());
-    Ok(())
 }
 
 /// Signals a process of another user and prints what came of it, where the environment says so; returns

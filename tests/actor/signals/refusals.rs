@@ -4,7 +4,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use libtest_mimic::{Failed, Trial};
+use libtest_mimic::Trial;
 use mcpwake::journal::Entry;
 use mcpwake::model::act::{Sent, Signal, Target};
 use mcpwake::model::identity::Pid;
@@ -12,16 +12,16 @@ use mcpwake::platform::Signaller as _;
 use mcpwake::platform::linux::kernel::{Running, Sends};
 use rustix::io::Errno;
 
-use super::kit::{Bench, Ward, earlier, pid_of, unread};
+use super::kit::{Bench, Ward, earlier, pid_of, trial, unread};
 
 pub(super) fn trials() -> Vec<Trial> {
     vec![
-        Trial::test("refuse_the_first_process_itself_and_its_ancestors", pillars),
-        Trial::test("refuse_threads_of_the_kernel", kernel_threads),
-        Trial::test("refuse_what_the_entry_does_not_announce", unannounced),
-        Trial::test("refuse_what_was_not_looked_at", not_looked_at),
-        Trial::test("refuse_everything_when_read_only", read_only),
-        Trial::test("control_what_is_sent_is_counted", what_is_sent_is_counted),
+        trial("refuse_the_first_process_itself_and_its_ancestors", pillars),
+        trial("refuse_threads_of_the_kernel", kernel_threads),
+        trial("refuse_what_the_entry_does_not_announce", unannounced),
+        trial("refuse_what_was_not_looked_at", not_looked_at),
+        trial("refuse_everything_when_read_only", read_only),
+        trial("control_what_is_sent_is_counted", what_is_sent_is_counted),
     ]
 }
 
@@ -52,7 +52,7 @@ fn bench() -> (Bench, Counted) {
     (Bench::with(Arc::new(Running), Box::new(counted.clone())), counted)
 }
 
-fn pillars() -> Result<(), Failed> {
+fn pillars() {
     let (mut bench, counted) = bench();
     let sample = bench.sample(&[]);
     let own = sample.observer.pid;
@@ -73,25 +73,23 @@ fn pillars() -> Result<(), Failed> {
         }
     }
     assert_eq!(counted.count(), 0);
-    Ok(())
 }
 
-fn kernel_threads() -> Result<(), Failed> {
+fn kernel_threads() {
     let (mut bench, counted) = bench();
     let sample = bench.sample(&[]);
     let Some(thread) = sample.processes.values().find(|process| process.kernel_thread) else {
         println!("not tried: no thread of the kernel is seen here");
-        return Ok(());
+        return;
     };
     let target = Target::of(&sample, thread.key, None).unwrap();
     bench.same(&target);
     let why = unread(bench.send(&target, Signal::Kill));
     assert!(why.contains("thread of the kernel"), "{why}");
     assert_eq!(counted.count(), 0);
-    Ok(())
 }
 
-fn unannounced() -> Result<(), Failed> {
+fn unannounced() {
     let (ward, other) = (Ward::sleeper(), Ward::sleeper());
     let (mut bench, counted) = bench();
     let (target, another) = (bench.see(ward.pid()), bench.see(other.pid()));
@@ -122,40 +120,36 @@ fn unannounced() -> Result<(), Failed> {
         );
     }
     assert_eq!(counted.count(), 0);
-    Ok(())
 }
 
-fn not_looked_at() -> Result<(), Failed> {
+fn not_looked_at() {
     let ward = Ward::sleeper();
     let (mut bench, counted) = bench();
     let target = bench.see(ward.pid());
     let why = unread(bench.send(&target, Signal::Term));
     assert!(why.contains("look at it first"), "{why}");
     assert_eq!(counted.count(), 0);
-    Ok(())
 }
 
-fn read_only() -> Result<(), Failed> {
+fn read_only() {
     let mut ward = Ward::sleeper();
     let (mut bench, _) = bench();
     let target = bench.see(ward.pid());
-    let mut onlooker = bench.source.onlooker()?;
+    let mut onlooker = bench.source.onlooker().unwrap();
     let look = onlooker.look(&target);
     assert_eq!(look.standing, bench.look(&target).standing);
     let receipt = bench.book.announce(Signal::Kill, &target);
     let why = unread(onlooker.send(&target, Signal::Kill, receipt));
     assert!(why.contains("read-only"), "{why}");
     assert!(ward.lives());
-    Ok(())
 }
 
 /// The counts above would not be 0 if something were sent.
-fn what_is_sent_is_counted() -> Result<(), Failed> {
+fn what_is_sent_is_counted() {
     let ward = Ward::sleeper();
     let (mut bench, counted) = bench();
     let target = bench.see(ward.pid());
     bench.same(&target);
     assert_eq!(bench.send(&target, Signal::Term), Sent::Accepted);
     assert_eq!(counted.count(), 1);
-    Ok(())
 }

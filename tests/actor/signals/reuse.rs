@@ -8,7 +8,7 @@ use std::os::unix::fs::symlink;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Arc, Mutex};
 
-use libtest_mimic::{Failed, Trial};
+use libtest_mimic::Trial;
 use mcpwake::model::act::{Look, Sent, Signal, Standing, Target, Way};
 use mcpwake::model::identity::Pid;
 use mcpwake::platform::linux::Options;
@@ -16,7 +16,7 @@ use mcpwake::platform::linux::kernel::{Opens, Running, Sends};
 use rustix::io::Errno;
 use tempfile::TempDir;
 
-use super::kit::{Bench, stat, unread};
+use super::kit::{Bench, stat, trial, unread};
 
 const ROUNDS: usize = 100;
 /// How a process ends that nothing has hit: by its own parent.
@@ -24,9 +24,9 @@ const UNHURT: &str = "10";
 
 pub(super) fn trials() -> Vec<Trial> {
     vec![
-        Trial::test("reuse_never_hits_another", never_hits_another),
-        Trial::test("control_a_twin_that_is_hit_is_found", a_twin_that_is_hit_is_found),
-        Trial::test(
+        trial("reuse_never_hits_another", never_hits_another),
+        trial("control_a_twin_that_is_hit_is_found", a_twin_that_is_hit_is_found),
+        trial(
             "control_the_one_that_was_seen_is_hit",
             the_one_that_was_seen_is_hit,
         ),
@@ -271,7 +271,7 @@ struct Tally {
     same_start: usize,
 }
 
-fn never_hits_another() -> Result<(), Failed> {
+fn never_hits_another() {
     let rounds = std::env::var("MCPWAKE_ROUNDS")
         .ok()
         .and_then(|text| text.parse().ok());
@@ -291,7 +291,7 @@ fn never_hits_another() -> Result<(), Failed> {
             Ok(()) => {}
             Err(Errno::PERM) => {
                 println!("not tried: clone3(2) may not choose a pid here: CAP_SYS_ADMIN is needed");
-                return Ok(());
+                return;
             }
             Err(_) => continue,
         }
@@ -309,7 +309,6 @@ fn never_hits_another() -> Result<(), Failed> {
     }
     let same: usize = tallies.values().map(|tally| tally.same_start).sum();
     assert!(rounds < ROUNDS || same > 0, "no two had the same start time");
-    Ok(())
 }
 
 /// What must be said of a process whose pid changed hands.
@@ -332,21 +331,19 @@ fn assert_told(when: When, look: &Look, sent: &Sent, told: &str) {
 }
 
 /// A signal to the bare pid, as other programs send it, hits the twin, and the test above would see it.
-fn a_twin_that_is_hit_is_found() -> Result<(), Failed> {
+fn a_twin_that_is_hit_is_found() {
     let mut twins = Twins::start();
     let pid = twins.first();
-    match twins.replace(pid) {
-        Err(errno) => println!("not tried: {errno}"),
-        Ok(()) => {
-            twins.ask(&format!("term {pid}"));
-            assert_eq!(twins.end(pid), "15");
-        }
+    if let Err(errno) = twins.replace(pid) {
+        println!("not tried: {errno}");
+        return;
     }
-    Ok(())
+    twins.ask(&format!("term {pid}"));
+    assert_eq!(twins.end(pid), "15");
 }
 
 /// Without a change of hands, the same calls end the process.
-fn the_one_that_was_seen_is_hit() -> Result<(), Failed> {
+fn the_one_that_was_seen_is_hit() {
     let twins = Arc::new(Mutex::new(Twins::start()));
     for inodes in [true, false] {
         let mut stand = Stand::new(&twins, inodes);
@@ -358,5 +355,4 @@ fn the_one_that_was_seen_is_hit() -> Result<(), Failed> {
         assert_eq!(stand.bench.send(&target, Signal::Term), Sent::Accepted);
         assert_eq!(twins.lock().unwrap().end(pid), "15");
     }
-    Ok(())
 }

@@ -4,23 +4,23 @@ use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt as _;
 use std::sync::Arc;
 
-use libtest_mimic::{Failed, Trial};
+use libtest_mimic::Trial;
 use mcpwake::model::act::{Sent, Signal, Standing, Target, Way};
 use mcpwake::model::identity::Pid;
 use mcpwake::platform::linux::kernel::{Opens, Running};
 use rustix::io::Errno;
 
-use super::kit::{Bench, LONG, SHORT, Ward, earlier, pid_of, unread};
+use super::kit::{Bench, LONG, SHORT, Ward, earlier, pid_of, trial, unread};
 
 const TERM: Option<i32> = Some(15);
 
 pub(super) fn trials() -> Vec<Trial> {
     vec![
-        Trial::test("way_without_pidfds", without_pidfds),
-        Trial::test("way_with_a_filter_that_knows_no_pidfds", filtered),
-        Trial::test("way_without_a_free_descriptor", no_descriptor),
-        Trial::test("way_beyond_the_kept_pidfds", beyond_the_kept),
-        Trial::test("way_of_a_process_that_was_let_go", let_go),
+        trial("way_without_pidfds", without_pidfds),
+        trial("way_with_a_filter_that_knows_no_pidfds", filtered),
+        trial("way_without_a_free_descriptor", no_descriptor),
+        trial("way_beyond_the_kept_pidfds", beyond_the_kept),
+        trial("way_of_a_process_that_was_let_go", let_go),
     ]
 }
 
@@ -34,15 +34,15 @@ impl Opens for Lacks {
     }
 }
 
-fn without_pidfds() -> Result<(), Failed> {
-    by_kill(Errno::NOSYS)
+fn without_pidfds() {
+    by_kill(Errno::NOSYS);
 }
 
-fn filtered() -> Result<(), Failed> {
-    by_kill(Errno::PERM)
+fn filtered() {
+    by_kill(Errno::PERM);
 }
 
-fn by_kill(errno: Errno) -> Result<(), Failed> {
+fn by_kill(errno: Errno) {
     let mut ward = Ward::sleeper();
     let mut bench = Bench::with(Arc::new(Lacks(errno)), Box::new(Running));
     let target = bench.see(ward.pid());
@@ -61,10 +61,9 @@ fn by_kill(errno: Errno) -> Result<(), Failed> {
     assert_eq!(ward.end().signal(), TERM);
     assert_eq!(bench.look(&target).standing, Standing::Gone);
     assert_eq!(bench.send(&target, Signal::Kill), Sent::Withheld(Standing::Gone));
-    Ok(())
 }
 
-fn no_descriptor() -> Result<(), Failed> {
+fn no_descriptor() {
     let mut ward = Ward::sleeper();
     let mut bench = Bench::with(Arc::new(Lacks(Errno::MFILE)), Box::new(Running));
     let target = bench.see(ward.pid());
@@ -76,10 +75,9 @@ fn no_descriptor() -> Result<(), Failed> {
     // It is no reason to take a way with a window.
     unread(bench.send(&target, Signal::Term));
     assert!(ward.lives());
-    Ok(())
 }
 
-fn beyond_the_kept() -> Result<(), Failed> {
+fn beyond_the_kept() {
     let mut wards: Vec<Ward> = (0..258).map(|_| Ward::sleeper()).collect();
     let mut bench = Bench::new();
     let pids: Vec<u32> = wards.iter().map(Ward::pid).collect();
@@ -110,11 +108,10 @@ fn beyond_the_kept() -> Result<(), Failed> {
             .unwrap();
         assert_eq!(ward.end().signal(), TERM);
     }
-    Ok(())
 }
 
 /// What the sampler has no interest in any more is held for the signal all the same.
-fn let_go() -> Result<(), Failed> {
+fn let_go() {
     let mut ward = Ward::sleeper();
     let mut bench = Bench::new();
     let target = bench.see(ward.pid());
@@ -124,5 +121,4 @@ fn let_go() -> Result<(), Failed> {
     assert_eq!(bench.look(&target).way, Way::KeptPidfd);
     assert_eq!(bench.send(&target, Signal::Term), Sent::Accepted);
     assert_eq!(ward.end().signal(), TERM);
-    Ok(())
 }

@@ -26,7 +26,7 @@ use crate::runtime::desk::{Answer, Desk};
 use crate::store::{Access, Receipt};
 
 /// Longer than anything takes on a loaded machine.
-const LONG: Duration = Duration::from_secs(60);
+const LONG: Duration = Duration::from_mins(1);
 
 /// Answers as it was told to, and notes what it was asked and what was on the disk then.
 struct Puppet {
