@@ -39,12 +39,16 @@ struct Twins {
     program: Child,
     commands: ChildStdin,
     answers: BufReader<ChildStdout>,
+    _place: TempDir,
 }
 
 impl Twins {
     fn start() -> Self {
+        let place = tempfile::tempdir().unwrap();
+        let script = place.path().join("twins.py");
+        std::fs::write(&script, include_str!("twins.py")).unwrap();
         let mut program = Command::new("python3")
-            .args(["-c", include_str!("twins.py")])
+            .arg(script)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -53,6 +57,7 @@ impl Twins {
             commands: program.stdin.take().unwrap(),
             answers: BufReader::new(program.stdout.take().unwrap()),
             program,
+            _place: place,
         }
     }
 
