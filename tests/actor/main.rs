@@ -35,9 +35,8 @@ fn main() -> std::process::ExitCode {
     }
     let arguments = libtest_mimic::Arguments::from_args();
     common::watched::adopt_orphans();
-    let trials = situations::trials().into_iter().chain(programs::trials());
-    libtest_mimic::run(&arguments, trials.collect()).exit_code()
     let mut trials = situations::trials();
+    trials.extend(programs::trials());
     trials.extend(signals::trials());
     libtest_mimic::run(&arguments, trials).exit_code()
 }

@@ -68,8 +68,8 @@ fn script() -> Script {
 
 fn collector() -> Result<Collector, Failed> {
     let catalog = Arc::new(Catalog::builtin().map_err(|error| error.to_string())?);
-    let (source, os) = mcpwake::platform::system()?;
-    Ok(Collector::at_once(source, catalog, os))
+    let system = mcpwake::platform::system(mcpwake::platform::Ability::Looks)?;
+    Ok(Collector::at_once(system.source, catalog, system.os))
 }
 
 fn instance(world: &World, server: u32) -> Result<&Instance, Failed> {
