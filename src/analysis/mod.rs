@@ -24,7 +24,7 @@ mod reach;
 mod situations;
 mod ssh;
 #[cfg(test)]
-mod testkit;
+pub(crate) mod testkit;
 mod tree;
 mod wire;
 
