@@ -38,7 +38,11 @@ pub(super) fn run(args: &Doctor, global: &Global) -> anyhow::Result<Exit> {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(error.into()),
         _ => {}
     }
-    Ok(if diagnosis.is_trouble() { Exit::Failed } else { Exit::Done })
+    Ok(if diagnosis.is_trouble() {
+        Exit::Failed
+    } else {
+        Exit::Done
+    })
 }
 
 /// A configuration file in words that hold no user's name.
@@ -92,8 +96,15 @@ fn setup(global: &Global) -> anyhow::Result<(Setup, bool)> {
         catalog: Arc::new(catalog),
         own_catalog,
         rules: rules(sound.as_ref()),
-        access: if writes { Access::ReadWrite } else { Access::ReadOnly },
-        configuration: places(global).iter().map(|place| check(place, fault.as_ref())).collect(),
+        access: if writes {
+            Access::ReadWrite
+        } else {
+            Access::ReadOnly
+        },
+        configuration: places(global)
+            .iter()
+            .map(|place| check(place, fault.as_ref()))
+            .collect(),
     };
     Ok((setup, sound.map_or(global.ascii, |settings| settings.ascii)))
 }
@@ -135,12 +146,17 @@ fn extended(settings: &Settings) -> Result<Catalog, Fault> {
 fn rules(settings: Option<&Settings>) -> String {
     let built_in = "built in".to_owned();
     let additions = settings.into_iter().flat_map(|settings| &settings.catalogs);
-    let digests = additions.map(|addition| format!("additions sha256 {}", Digest::of(addition.text.as_bytes())));
-    std::iter::once(built_in).chain(digests).collect::<Vec<_>>().join(", ")
+    let digests =
+        additions.map(|addition| format!("additions sha256 {}", Digest::of(addition.text.as_bytes())));
+    std::iter::once(built_in)
+        .chain(digests)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 fn check(place: &Place, fault: Option<&Fault>) -> Check {
-    let check = |answer, what: &str| Check::new(place.id, place.title, answer, format!("{}: {what}", place.words));
+    let check =
+        |answer, what: &str| Check::new(place.id, place.title, answer, format!("{}: {what}", place.words));
     if let Some(fault) = fault.filter(|fault| Path::new(&fault.file) == place.path) {
         return check(Answer::Failed, &fault.words)
             .advised("no command but this one runs with it: `mcpwake list` says what is wrong there");
@@ -148,10 +164,18 @@ fn check(place: &Place, fault: Option<&Fault>) -> Check {
     match std::fs::read(&place.path) {
         Ok(_) if fault.is_some() => check(Answer::Works, "found"),
         Ok(_) => check(Answer::Works, "found and accepted"),
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+            ) =>
+        {
             check(Answer::Works, "none, which is fine")
         }
-        Err(error) => check(Answer::Denied, &format!("{}: read-only holds, it may ask for it", error.kind()))
-            .advised("make it readable for this user, or remove it"),
+        Err(error) => check(
+            Answer::Denied,
+            &format!("{}: read-only holds, it may ask for it", error.kind()),
+        )
+        .advised("make it readable for this user, or remove it"),
     }
 }

@@ -15,7 +15,9 @@ use crate::report::doctor::{Answer, Check};
 
 /// Returns whose files are wanted: those of the user who runs the program.
 pub(super) fn wanted(sample: &Sample) -> Wanted {
-    let own = sample.process(sample.observer.pid).and_then(|own| own.home.clone());
+    let own = sample
+        .process(sample.observer.pid)
+        .and_then(|own| own.home.clone());
     let named = std::env::var_os("HOME").map(|home| OsBytes::from(home.into_vec()));
     let homes = own.into_iter().chain(named).filter(|home| !home.is_empty());
     Wanted {
@@ -33,7 +35,10 @@ pub(super) fn try_out(catalog: &Arc<Catalog>, os: Os, wanted: &Wanted) -> Check 
 fn check(configured: &Configured, wanted: &Wanted) -> Check {
     let check = |answer, seen: String| Check::new("clients", "clients' configurations", answer, seen);
     if wanted.homes.is_empty() {
-        return check(Answer::Unsupported, "this user has no home directory to look into".to_owned());
+        return check(
+            Answer::Unsupported,
+            "this user has no home directory to look into".to_owned(),
+        );
     }
     let mut clients: BTreeMap<&str, (BTreeSet<&OsBytes>, usize)> = BTreeMap::new();
     for server in &configured.servers {
@@ -42,10 +47,20 @@ fn check(configured: &Configured, wanted: &Wanted) -> Check {
         *servers += 1;
     }
     let with_servers: BTreeSet<&OsBytes> = clients.values().flat_map(|(files, _)| files).copied().collect();
-    let without = configured.files.iter().filter(|file| !with_servers.contains(file)).count();
+    let without = configured
+        .files
+        .iter()
+        .filter(|file| !with_servers.contains(file))
+        .count();
     let mut parts: Vec<String> = clients
         .iter()
-        .map(|(name, (files, servers))| format!("{name}: {} with {}", count(files.len(), "file"), count(*servers, "server")))
+        .map(|(name, (files, servers))| {
+            format!(
+                "{name}: {} with {}",
+                count(files.len(), "file"),
+                count(*servers, "server")
+            )
+        })
         .collect();
     if without > 0 {
         parts.push(format!("{} without a server", count(without, "file")));
@@ -53,9 +68,18 @@ fn check(configured: &Configured, wanted: &Wanted) -> Check {
     if parts.is_empty() {
         parts.push("none found for this user; servers are then known by their command lines".to_owned());
     }
-    let of = |kind| configured.problems.iter().filter(|problem| problem.kind == kind).count();
+    let of = |kind| {
+        configured
+            .problems
+            .iter()
+            .filter(|problem| problem.kind == kind)
+            .count()
+    };
     let (denied, failed) = (of(Absence::Denied), of(Absence::Failed));
-    for (number, words) in [(denied, "may not be read"), (failed, "could not be read or understood")] {
+    for (number, words) in [
+        (denied, "may not be read"),
+        (failed, "could not be read or understood"),
+    ] {
         if number > 0 {
             parts.push(format!("{number} {words}"));
         }
@@ -109,14 +133,26 @@ mod tests {
             ..Wanted::default()
         };
         let mut configured = Configured {
-            servers: vec![server("/home/alice/.cursor/mcp.json", "a"), server("/home/alice/.cursor/mcp.json", "b")],
-            files: vec!["/home/alice/.cursor/mcp.json".into(), "/home/alice/.claude.json".into()],
+            servers: vec![
+                server("/home/alice/.cursor/mcp.json", "a"),
+                server("/home/alice/.cursor/mcp.json", "b"),
+            ],
+            files: vec![
+                "/home/alice/.cursor/mcp.json".into(),
+                "/home/alice/.claude.json".into(),
+            ],
             problems: Vec::new(),
         };
         let found = check(&configured, &wanted);
         assert_eq!(found.answer, Answer::Works);
-        assert_eq!(found.seen, "Cursor: 1 file with 2 servers; 1 file without a server");
-        for (kind, answer) in [(Absence::Denied, Answer::Denied), (Absence::Failed, Answer::Failed)] {
+        assert_eq!(
+            found.seen,
+            "Cursor: 1 file with 2 servers; 1 file without a server"
+        );
+        for (kind, answer) in [
+            (Absence::Denied, Answer::Denied),
+            (Absence::Failed, Answer::Failed),
+        ] {
             configured.problems.push(Problem {
                 pid: None,
                 what: "/home/alice/.codex/config.toml".to_owned(),

@@ -16,7 +16,10 @@ pub(super) fn checks(over_ssh: bool) -> Vec<Check> {
     let surroundings = Surroundings::of_this_process();
     let screen = surroundings.is_terminal_type();
     vec![
-        terminal(&surroundings, io::stdin().is_terminal() && io::stdout().is_terminal()),
+        terminal(
+            &surroundings,
+            io::stdin().is_terminal() && io::stdout().is_terminal(),
+        ),
         way(screen, clipboard::way_from_here(over_ssh), on_path("tmux")),
         open_files(limits::open_files()),
     ]
@@ -35,7 +38,14 @@ fn terminal(surroundings: &Surroundings, here: bool) -> Check {
     if surroundings.no_color {
         parts.push("NO_COLOR is set".to_owned());
     }
-    parts.push(if capabilities.ascii { "ASCII: no UTF-8 locale, or a terminal without" } else { "UTF-8" }.to_owned());
+    parts.push(
+        if capabilities.ascii {
+            "ASCII: no UTF-8 locale, or a terminal without"
+        } else {
+            "UTF-8"
+        }
+        .to_owned(),
+    );
     if !here {
         parts.push("input or output is no terminal now".to_owned());
     }
@@ -45,22 +55,37 @@ fn terminal(surroundings: &Surroundings, here: bool) -> Check {
 /// Only a name as terminals have it is repeated.
 fn word(term: &str) -> &str {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-+._".contains(&byte);
-    if term.len() <= 32 && term.bytes().all(plain) { term } else { "an odd value" }
+    if term.len() <= 32 && term.bytes().all(plain) {
+        term
+    } else {
+        "an odd value"
+    }
 }
 
 fn way(screen: bool, way: Way, tmux: bool) -> Check {
     let check = |answer, seen: &str| Check::new("clipboard", "clipboard", answer, seen);
     match way {
-        _ if !screen => check(Answer::Unsupported, "none: the terminal has no screen; nothing was written"),
-        Way::Tmux if tmux => check(Answer::Works, "by tmux, into its buffer and its terminal; nothing was written"),
-        Way::Tmux => check(Answer::Failed, "TMUX is set, and no tmux is on the PATH; it drops OSC 52 by default")
-            .advised("put tmux on the PATH, or copy from the plain view"),
-        Way::Terminal { screen: true } => {
-            check(Answer::Works, "by OSC 52 through GNU screen; no answer comes; nothing was written")
-        }
-        Way::Terminal { screen: false } => {
-            check(Answer::Works, "by OSC 52 to the terminal; no answer comes; nothing was written")
-        }
+        _ if !screen => check(
+            Answer::Unsupported,
+            "none: the terminal has no screen; nothing was written",
+        ),
+        Way::Tmux if tmux => check(
+            Answer::Works,
+            "by tmux, into its buffer and its terminal; nothing was written",
+        ),
+        Way::Tmux => check(
+            Answer::Failed,
+            "TMUX is set, and no tmux is on the PATH; it drops OSC 52 by default",
+        )
+        .advised("put tmux on the PATH, or copy from the plain view"),
+        Way::Terminal { screen: true } => check(
+            Answer::Works,
+            "by OSC 52 through GNU screen; no answer comes; nothing was written",
+        ),
+        Way::Terminal { screen: false } => check(
+            Answer::Works,
+            "by OSC 52 to the terminal; no answer comes; nothing was written",
+        ),
         Way::Desktop => check(Answer::Works, "the desktop's; nothing was written"),
     }
 }
@@ -108,7 +133,11 @@ mod tests {
             assert_eq!(check.answer, answer, "{term:?}");
             assert!(check.seen.contains(words), "{}", check.seen);
         }
-        assert!(terminal(&surroundings(Some("xterm")), false).seen.contains("no terminal now"));
+        assert!(
+            terminal(&surroundings(Some("xterm")), false)
+                .seen
+                .contains("no terminal now")
+        );
     }
 
     #[test]

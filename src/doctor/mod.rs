@@ -81,7 +81,11 @@ pub fn examine(setup: Setup) -> Diagnosis {
         let (catalog, token) = (setup.own_catalog, token.clone());
         begin(LOOKING, move || look(catalog, &token))
     };
-    let mut checks = match looking.end().map_err(|late| late.sentence()).and_then(|looked| looked) {
+    let mut checks = match looking
+        .end()
+        .map_err(|late| late.sentence())
+        .and_then(|looked| looked)
+    {
         Ok(looked) => {
             let sample = &looked.seen.alive.sample;
             examined.os = Some(looked.seen.os);
@@ -90,8 +94,10 @@ pub fn examine(setup: Setup) -> Diagnosis {
             after(looked, &setup.catalog, setup.access, &token)
         }
         Err(why) => {
-            let advice = "a bug report with this helps; `mcpwake list --once` says what the first sample says";
-            let mut checks = vec![Check::new("processes.own", "own processes", Answer::Failed, why).advised(advice)];
+            let advice =
+                "a bug report with this helps; `mcpwake list --once` says what the first sample says";
+            let mut checks =
+                vec![Check::new("processes.own", "own processes", Answer::Failed, why).advised(advice)];
             checks.extend(here::checks(false));
             checks
         }
@@ -124,20 +130,34 @@ fn after(looked: Looked, catalog: &Arc<Catalog>, access: Access, token: &str) ->
     let clients = begin_clients(sample, catalog, &looked.seen);
     let mut checks = compare::all(&looked.truth, &looked.seen);
     let over_ssh = sample.observer.ssh_from.is_some();
-    let Tried { checks: of_state, probe } = state.end().unwrap_or_else(|late| {
+    let Tried {
+        checks: of_state,
+        probe,
+    } = state.end().unwrap_or_else(|late| {
         let why = late.sentence();
         Tried {
-            checks: vec![Check::new("state", "state directory", Answer::Failed, why.clone())],
+            checks: vec![Check::new(
+                "state",
+                "state directory",
+                Answer::Failed,
+                why.clone(),
+            )],
             probe: Err(why),
         }
     });
     let signalling = begin(SIGNAL, move || signal_and_end(looked, probe));
     let ended = signalling.end();
-    checks.push(ended.unwrap_or_else(|late| Check::new("signals", "signals", Answer::Failed, late.sentence())));
+    checks
+        .push(ended.unwrap_or_else(|late| Check::new("signals", "signals", Answer::Failed, late.sentence())));
     checks.extend(here::checks(over_ssh));
     checks.extend(of_state);
     checks.push(clients.end().unwrap_or_else(|late| {
-        Check::new("clients", "clients' configurations", Answer::Failed, late.sentence())
+        Check::new(
+            "clients",
+            "clients' configurations",
+            Answer::Failed,
+            late.sentence(),
+        )
     }));
     checks
 }

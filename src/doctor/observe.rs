@@ -130,7 +130,11 @@ impl Watcher<'_> {
         let mut sample = self.source.sample()?;
         let own = [sample.observer.pid, Pid::INIT];
         let own = own.iter().filter_map(|pid| sample.process(*pid));
-        let parts = self.truth.parts.iter().filter_map(|part| self.truth.find(&sample, part));
+        let parts = self
+            .truth
+            .parts
+            .iter()
+            .filter_map(|part| self.truth.find(&sample, part));
         let closely: BTreeSet<_> = own.chain(parts).map(|process| process.key).collect();
         let interest = Interest {
             closely,

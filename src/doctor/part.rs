@@ -87,7 +87,7 @@ pub fn play(arguments: &[OsString]) -> io::Result<()> {
     let result = prepare(arguments);
     let line = match &result {
         Ok(Prepared::Done) => return Ok(()),
-        Ok(Prepared::Waits(_)) => format!("ready {}\n", std::process::id()),
+        Ok(Prepared::Waits | Prepared::Connected(_)) => format!("ready {}\n", std::process::id()),
         Err(error) => format!("failed {error}\n"),
     };
     control.write_all(line.as_bytes())?;
@@ -95,16 +95,20 @@ pub fn play(arguments: &[OsString]) -> io::Result<()> {
     while control.read(&mut asked)? > 0 {
         control.write_all(format!("{}\n", parent_id()).as_bytes())?;
     }
-    drop(result);
+    if let Ok(Prepared::Connected(stream)) = result {
+        drop(stream);
+    }
     Ok(())
 }
 
-/// What a part holds while it waits.
+/// How a part goes on.
 enum Prepared {
     /// It is done already.
     Done,
-    /// It waits, with this connection.
-    Waits(Option<TcpStream>),
+    /// It waits.
+    Waits,
+    /// It waits, and keeps this connection up.
+    Connected(TcpStream),
 }
 
 fn prepare(arguments: &[OsString]) -> io::Result<Prepared> {
@@ -120,9 +124,12 @@ fn prepare(arguments: &[OsString]) -> io::Result<Prepared> {
             Ok(Prepared::Done)
         }
         Kind::Connects => {
-            let address = rest.first().and_then(|address| address.to_str()).unwrap_or_default();
-            TcpStream::connect(address).map(|stream| Prepared::Waits(Some(stream)))
+            let address = rest
+                .first()
+                .and_then(|address| address.to_str())
+                .unwrap_or_default();
+            TcpStream::connect(address).map(Prepared::Connected)
         }
-        Kind::Pipes | Kind::Sockets | Kind::Orphan | Kind::Exits | Kind::Target => Ok(Prepared::Waits(None)),
+        Kind::Pipes | Kind::Sockets | Kind::Orphan | Kind::Exits | Kind::Target => Ok(Prepared::Waits),
     }
 }

@@ -87,7 +87,11 @@ fn announce(probe: &Probe, process: &Process, way: Way, operator: &Operator) -> 
         targets: vec![TargetRef {
             key: process.key,
             pidfd_inode: process.pidfd_inode,
-            argv: process.args().iter().map(|one| one.lossy().into_owned()).collect(),
+            argv: process
+                .args()
+                .iter()
+                .map(|one| one.lossy().into_owned())
+                .collect(),
             instance: None,
         }],
         way: way.word().to_owned(),
@@ -109,23 +113,35 @@ pub(super) fn check(outcome: &Outcome) -> Check {
         ),
         Outcome::NotAnnounced(why) => answer(
             Answer::Denied,
-            format!("not tried: a signal is announced on disk before it goes out, and that is not possible: {why}"),
+            format!(
+                "not tried: a signal is announced on disk before it goes out, and that is not possible: {why}"
+            ),
         ),
         Outcome::NoChild(why) => answer(Answer::Failed, format!("not tried: {why}")),
         Outcome::Taken(standing) => answer(
             Answer::Wrong,
-            format!("the child was not recognised, and nothing was sent: {}", standing_words(standing)),
+            format!(
+                "the child was not recognised, and nothing was sent: {}",
+                standing_words(standing)
+            ),
         ),
         Outcome::Sent { way, sent, ended } => match (sent, ended) {
-            (Sent::Accepted, true) => {
-                answer(Answer::Works, format!("an own child has ended on TERM, sent by {}", way.word()))
-            }
+            (Sent::Accepted, true) => answer(
+                Answer::Works,
+                format!("an own child has ended on TERM, sent by {}", way.word()),
+            ),
             (Sent::Accepted, false) => answer(
                 Answer::Wrong,
-                format!("TERM was sent to an own child by {}, and it was not seen to end", way.word()),
+                format!(
+                    "TERM was sent to an own child by {}, and it was not seen to end",
+                    way.word()
+                ),
             ),
-            (Sent::Refused(why), _) => answer(Answer::Failed, format!("TERM by {} was refused: {why}", way.word()))
-                .advised("look for a security module or a seccomp filter that forbids it"),
+            (Sent::Refused(why), _) => answer(
+                Answer::Failed,
+                format!("TERM by {} was refused: {why}", way.word()),
+            )
+            .advised("look for a security module or a seccomp filter that forbids it"),
             (Sent::Withheld(standing), _) => answer(
                 Answer::Wrong,
                 format!("the announced signal was withheld: {}", standing_words(standing)),
@@ -159,13 +175,41 @@ mod tests {
         let cases = [
             (sent(Sent::Accepted, true), Answer::Works, "by pidfd"),
             (sent(Sent::Accepted, false), Answer::Wrong, "not seen to end"),
-            (sent(Sent::Refused("EPERM".into()), false), Answer::Failed, "EPERM"),
-            (sent(Sent::Withheld(Standing::Gone), false), Answer::Wrong, "withheld"),
-            (Outcome::Taken(Standing::Replaced), Answer::Wrong, "another process"),
-            (Outcome::NotAnnounced("read-only holds".into()), Answer::Denied, "read-only"),
-            (Outcome::NoChild("it was not started".into()), Answer::Failed, "not tried"),
-            (Outcome::NoSignaller { held: true }, Answer::Unsupported, "is kept"),
-            (Outcome::NoSignaller { held: false }, Answer::Unsupported, "no pidfd"),
+            (
+                sent(Sent::Refused("EPERM".into()), false),
+                Answer::Failed,
+                "EPERM",
+            ),
+            (
+                sent(Sent::Withheld(Standing::Gone), false),
+                Answer::Wrong,
+                "withheld",
+            ),
+            (
+                Outcome::Taken(Standing::Replaced),
+                Answer::Wrong,
+                "another process",
+            ),
+            (
+                Outcome::NotAnnounced("read-only holds".into()),
+                Answer::Denied,
+                "read-only",
+            ),
+            (
+                Outcome::NoChild("it was not started".into()),
+                Answer::Failed,
+                "not tried",
+            ),
+            (
+                Outcome::NoSignaller { held: true },
+                Answer::Unsupported,
+                "is kept",
+            ),
+            (
+                Outcome::NoSignaller { held: false },
+                Answer::Unsupported,
+                "no pidfd",
+            ),
         ];
         for (outcome, answer, words) in cases {
             let check = check(&outcome);

@@ -61,7 +61,9 @@ impl Stage {
             missing: BTreeMap::new(),
         };
         stage.add(Kind::Pipes, |stage| stage.start(Kind::Pipes, pipes()?, None));
-        stage.add(Kind::Sockets, |stage| stage.start(Kind::Sockets, socketpairs()?, None));
+        stage.add(Kind::Sockets, |stage| {
+            stage.start(Kind::Sockets, socketpairs()?, None)
+        });
         stage.add(Kind::Connects, Self::connected);
         stage.add(Kind::Orphan, Self::orphan);
         stage.add(Kind::Exits, |stage| stage.start(Kind::Exits, pipes()?, None));
@@ -92,7 +94,11 @@ impl Stage {
 
     /// Has the part that exits do so; it is not waited for, and stays as a zombie.
     pub(super) fn let_exit(&mut self) {
-        for player in self.players.iter_mut().filter(|player| player.part.kind == Kind::Exits) {
+        for player in self
+            .players
+            .iter_mut()
+            .filter(|player| player.part.kind == Kind::Exits)
+        {
             player.dismiss();
         }
     }
@@ -116,7 +122,9 @@ impl Stage {
             kind,
             pid,
             parent,
-            argv: std::iter::once(OsBytes::from(part::NAME)).chain(elements).collect(),
+            argv: std::iter::once(OsBytes::from(part::NAME))
+                .chain(elements)
+                .collect(),
             connection: None,
         }
     }
@@ -291,6 +299,8 @@ pub(super) fn own_program() -> io::Result<PathBuf> {
     if Path::is_file(&program) {
         Ok(program)
     } else {
-        Err(io::Error::other("the program's file was replaced or removed since it was started"))
+        Err(io::Error::other(
+            "the program's file was replaced or removed since it was started",
+        ))
     }
 }

@@ -58,7 +58,10 @@ impl Wanted {
 
     /// Returns the directory in words that hold no user's name.
     fn place(&self) -> &'static str {
-        let absolute = self.state_home.as_ref().is_some_and(|path| Path::new(path).is_absolute());
+        let absolute = self
+            .state_home
+            .as_ref()
+            .is_some_and(|path| Path::new(path).is_absolute());
         match (absolute, self.uid) {
             (true, _) => "$XDG_STATE_HOME/mcpwake",
             (false, 0) => "/var/lib/mcpwake",
@@ -71,7 +74,8 @@ impl Wanted {
 #[derive(Debug)]
 pub(super) struct Probe {
     incident: Incident,
-    made: Made,
+    /// Removes all of it.
+    _made: Made,
 }
 
 /// What was made, the outermost first: removed in the opposite order.
@@ -83,20 +87,21 @@ struct Made {
 
 impl Probe {
     /// Appends an entry; answers when it is on disk, else in words without a path.
-    pub(super) fn append(&self, entry: Entry, operator: &Operator, at: UnixMillis) -> Result<Receipt, String> {
-        self.incident.append(entry, operator, at).map_err(|error| words(&error))
-    }
-
-    /// Returns the directory of the probe.
-    #[cfg(test)]
-    fn path(&self) -> &Path {
-        &self.made.probe
+    pub(super) fn append(
+        &self,
+        entry: Entry,
+        operator: &Operator,
+        at: UnixMillis,
+    ) -> Result<Receipt, String> {
+        self.incident
+            .append(entry, operator, at)
+            .map_err(|error| words(&error))
     }
 }
 
 impl Drop for Made {
     fn drop(&mut self) {
-        // Nobody else's: its name holds a random word. What cannot be removed is said by the report's test.
+        // Nobody else's: its name holds a random word. An incident that is left is named after what it was.
         let _ = fs::remove_dir_all(&self.probe);
         for path in self.above.iter().rev() {
             // Only while it is empty.
@@ -138,7 +143,10 @@ pub(super) fn try_out(wanted: &Wanted) -> Tried {
         }
         Ok(standing) if wanted.access == Access::ReadOnly => {
             let why = "read-only holds, nothing was tried there";
-            (check(Answer::Denied, format!("{place}, {standing}; {why}")), Err(why.to_owned()))
+            (
+                check(Answer::Denied, format!("{place}, {standing}; {why}")),
+                Err(why.to_owned()),
+            )
         }
         Ok(standing) => match probe(&root, wanted) {
             Ok(probe) => {
@@ -166,7 +174,10 @@ fn standing(root: &Path, uid: u32) -> Result<String, (String, String)> {
             return Ok("not there yet, made when it is needed".to_owned());
         }
         Err(error) => {
-            return Err((error.kind().to_string(), "look at the directories above it".to_owned()));
+            return Err((
+                error.kind().to_string(),
+                "look at the directories above it".to_owned(),
+            ));
         }
     };
     let mode = metadata.mode() & 0o7777;
@@ -179,7 +190,10 @@ fn standing(root: &Path, uid: u32) -> Result<String, (String, String)> {
     }
     if mode & 0o077 != 0 {
         let advice = "make it 0700, and look who used it since";
-        return Err((format!("its mode is {mode:04o}: others may use it"), advice.to_owned()));
+        return Err((
+            format!("its mode is {mode:04o}: others may use it"),
+            advice.to_owned(),
+        ));
     }
     Ok(format!("own, mode {mode:04o}"))
 }
@@ -187,10 +201,16 @@ fn standing(root: &Path, uid: u32) -> Result<String, (String, String)> {
 /// Returns the answer on free space, of the nearest directory that is there.
 fn room(root: &Path) -> Check {
     let check = |answer, seen: String| Check::new("state.room", "  free space", answer, seen);
-    let there = root.ancestors().find(|path| path.is_dir()).unwrap_or(Path::new("/"));
+    let there = root
+        .ancestors()
+        .find(|path| path.is_dir())
+        .unwrap_or(Path::new("/"));
     match limits::free_bytes(there) {
-        Ok(bytes) if bytes < LITTLE => check(Answer::Failed, format!("{} MiB: little for snapshots", bytes >> 20))
-            .advised("make room, or name another place with XDG_STATE_HOME"),
+        Ok(bytes) if bytes < LITTLE => check(
+            Answer::Failed,
+            format!("{} MiB: little for snapshots", bytes >> 20),
+        )
+        .advised("make room, or name another place with XDG_STATE_HOME"),
         Ok(bytes) if bytes >> 30 > 0 => check(Answer::Works, format!("{} GiB", bytes >> 30)),
         Ok(bytes) => check(Answer::Works, format!("{} MiB", bytes >> 20)),
         Err(errno) => check(Answer::Failed, format!("it could not be asked for: {errno}")),
@@ -198,7 +218,9 @@ fn room(root: &Path) -> Check {
 }
 
 fn probe(root: &Path, wanted: &Wanted) -> Result<Probe, String> {
-    let missing = root.ancestors().take_while(|path| path.symlink_metadata().is_err());
+    let missing = root
+        .ancestors()
+        .take_while(|path| path.symlink_metadata().is_err());
     let mut above: Vec<PathBuf> = missing.map(Path::to_path_buf).collect();
     above.reverse();
     let made = Made {
@@ -210,7 +232,10 @@ fn probe(root: &Path, wanted: &Wanted) -> Result<Probe, String> {
     let incident = store
         .create(&wanted.opening, &wanted.operator, wall_clock())
         .map_err(|error| words(&error))?;
-    let probe = Probe { incident, made };
+    let probe = Probe {
+        incident,
+        _made: made,
+    };
     let note = Entry::Note {
         on: None,
         text: "a second line, appended under the lock".to_owned(),
@@ -222,11 +247,138 @@ fn probe(root: &Path, wanted: &Wanted) -> Result<Probe, String> {
 /// Says what went wrong without naming a path.
 fn words(error: &StoreError) -> String {
     match error {
-        StoreError::Io { operation, source, .. } => format!("{operation}: {}", source.kind()),
+        StoreError::Io {
+            operation, source, ..
+        } => format!("{operation}: {}", source.kind()),
         StoreError::ReadOnly { .. } => "read-only holds".to_owned(),
         StoreError::NotPrivate { mode, .. } => format!("mode {mode:04o}: others may use it"),
         StoreError::NotOwn { .. } => "it belongs to another user".to_owned(),
         StoreError::Vanished { .. } => "it vanished while it was used".to_owned(),
         _ => "the journal cannot be continued".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    fn wanted(state_home: &Path, access: Access) -> Wanted {
+        let metadata = fs::metadata(state_home).expect("a directory");
+        Wanted {
+            access,
+            state_home: Some(state_home.as_os_str().to_owned()),
+            home: None,
+            uid: metadata.uid(),
+            operator: Operator {
+                user: "deploy".to_owned(),
+                uid: metadata.uid(),
+                login_uid: None,
+                ssh_from: None,
+            },
+            opening: Opening {
+                title: "self-test".to_owned(),
+                host: "devbox-7".to_owned(),
+                boot_id: "c74705a8-8320-4a37-9307-737580fbee32".to_owned(),
+                program: "mcpwake".to_owned(),
+            },
+            token: "0123".to_owned(),
+        }
+    }
+
+    fn names(folder: &Path) -> Vec<OsString> {
+        let entries = fs::read_dir(folder).expect("a directory");
+        entries
+            .map(|entry| entry.expect("an entry").file_name())
+            .collect()
+    }
+
+    #[test]
+    fn a_probe_is_written_and_nothing_is_left() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let above = folder.path().join("not/there/yet");
+        let mut wanted = wanted(folder.path(), Access::ReadWrite);
+        wanted.state_home = Some(above.clone().into());
+        let tried = try_out(&wanted);
+        assert_eq!(tried.checks[0].answer, Answer::Works, "{:?}", tried.checks);
+        assert!(
+            tried.checks[0]
+                .seen
+                .starts_with("$XDG_STATE_HOME/mcpwake, not there yet")
+        );
+        assert!(above.join("mcpwake/.doctor-0123/incidents").is_dir());
+        drop(tried);
+        assert_eq!(names(folder.path()), Vec::<OsString>::new());
+    }
+
+    #[test]
+    fn what_was_there_stays() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let state = folder.path().join("mcpwake");
+        fs::create_dir(&state).expect("a directory");
+        fs::set_permissions(&state, fs::Permissions::from_mode(0o700)).expect("its owner");
+        fs::write(state.join("kept"), "x").expect("a file");
+        let tried = try_out(&wanted(folder.path(), Access::ReadWrite));
+        assert!(
+            tried.checks[0].seen.contains("own, mode 0700"),
+            "{:?}",
+            tried.checks
+        );
+        drop(tried);
+        assert_eq!(names(&state), ["kept"]);
+    }
+
+    #[test]
+    fn read_only_writes_nothing_and_says_so() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let tried = try_out(&wanted(folder.path(), Access::ReadOnly));
+        assert_eq!(tried.checks[0].answer, Answer::Denied);
+        assert!(
+            tried.checks[0].seen.contains("read-only holds"),
+            "{:?}",
+            tried.checks
+        );
+        assert!(tried.probe.is_err());
+        assert_eq!(names(folder.path()), Vec::<OsString>::new());
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_said_without_its_path() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let state = folder.path().join("mcpwake");
+        let failed = |wanted: &Wanted, words: &str| {
+            let tried = try_out(wanted);
+            assert_eq!(
+                tried.checks[0].answer,
+                Answer::Failed,
+                "{words}: {:?}",
+                tried.checks
+            );
+            let said = &tried.checks[0].seen;
+            assert!(said.contains(words), "{said}");
+            assert!(!said.contains(&folder.path().display().to_string()), "{said}");
+            assert!(tried.probe.is_err());
+        };
+        let wanted = wanted(folder.path(), Access::ReadWrite);
+        fs::write(&state, "x").expect("a file");
+        failed(&wanted, "no directory");
+        fs::remove_file(&state).expect("a file");
+        fs::create_dir(&state).expect("a directory");
+        fs::set_permissions(&state, fs::Permissions::from_mode(0o755)).expect("its owner");
+        failed(&wanted, "mode is 0755");
+        fs::set_permissions(&state, fs::Permissions::from_mode(0o700)).expect("its owner");
+        let stranger = Wanted {
+            uid: wanted.uid + 1,
+            ..wanted.clone()
+        };
+        failed(&stranger, "another user");
+        let nowhere = Wanted {
+            uid: 1000,
+            state_home: None,
+            home: None,
+            ..wanted
+        };
+        failed(&nowhere, "names a place");
     }
 }

@@ -18,7 +18,9 @@ impl Late {
     pub(super) fn sentence(&self) -> String {
         match self {
             Self::Deadline(time) => format!("no answer within {} ms: given up", time.as_millis()),
-            Self::Ended => "it ended without an answer: a fault of the program, or no thread could be started".into(),
+            Self::Ended => {
+                "it ended without an answer: a fault of the program, or no thread could be started".into()
+            }
         }
     }
 }
@@ -31,7 +33,10 @@ pub(super) struct Begun<T> {
 }
 
 /// Begins work on a thread of its own.
-pub(super) fn begin<T: Send + 'static>(time: Duration, work: impl FnOnce() -> T + Send + 'static) -> Begun<T> {
+pub(super) fn begin<T: Send + 'static>(
+    time: Duration,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Begun<T> {
     let (sender, answer) = sync_channel(1);
     // Where no thread can be started, the sender is dropped, and the answer is `Ended`.
     let _ = Builder::new().name("doctor".to_owned()).spawn(move || {

@@ -241,15 +241,23 @@ impl Diagnosis {
 
 /// Writes one line of three cells; the last goes on below itself where the terminal is narrow.
 fn line(text: &mut String, paper: Paper, first: &str, second: &str, last: &str) {
-    let second_at = if second.is_empty() && !first.is_empty() { 0 } else { TITLE };
+    let second_at = if second.is_empty() && !first.is_empty() {
+        0
+    } else {
+        TITLE
+    };
     let head = format!("{first:<ANSWER$}{second:<second_at$}");
     let indent = width::columns(&head);
-    let room = paper
-        .columns
-        .map_or(usize::MAX, |columns| columns.saturating_sub(indent).max(NARROWEST));
+    let room = paper.columns.map_or(usize::MAX, |columns| {
+        columns.saturating_sub(indent).max(NARROWEST)
+    });
     let last = Safe::from_text(last);
     for (number, part) in width::wrap(last.as_str(), room).iter().enumerate() {
-        let before = if number == 0 { head.clone() } else { " ".repeat(indent.min(INDENT)) };
+        let before = if number == 0 {
+            head.clone()
+        } else {
+            " ".repeat(indent.min(INDENT))
+        };
         text.push_str(format!("{before}{part}").trim_end());
         text.push('\n');
     }
@@ -263,7 +271,12 @@ mod tests {
 
     fn diagnosis() -> Diagnosis {
         let checks = vec![
-            Check::new("processes.argv", "command lines", Answer::Works, "6 of 6 own children, byte for byte"),
+            Check::new(
+                "processes.argv",
+                "command lines",
+                Answer::Works,
+                "6 of 6 own children, byte for byte",
+            ),
             Check::new(
                 "processes.others",
                 "other users' processes",
@@ -284,7 +297,10 @@ mod tests {
 
     #[test]
     fn the_text_has_a_line_for_each_capability_and_ends_with_what_is_private() {
-        let paper = Paper { columns: None, glyphs: Glyphs::Ascii };
+        let paper = Paper {
+            columns: None,
+            glyphs: Glyphs::Ascii,
+        };
         let text = diagnosis().text(paper);
         let wanted = "works        command lines             6 of 6 own children, byte for byte\n\
                       denied       other users' processes    0 of 93 could be read: \\e[31m the system refuses it to this user\n\
@@ -292,16 +308,27 @@ mod tests {
                       \n\
                       2 capabilities: 1 works, 0 unsupported, 1 denied, 0 failed, 0 wrong\n";
         assert!(text.contains(wanted), "{text}");
-        assert!(text.lines().last().unwrap().starts_with("private data in this report: none"));
+        assert!(
+            text.lines()
+                .last()
+                .unwrap()
+                .starts_with("private data in this report: none")
+        );
         assert!(!text.contains('\u{1b}'));
     }
 
     #[test]
     fn a_terminal_gets_lines_that_fit() {
         for columns in 64..140 {
-            let paper = Paper { columns: Some(columns), glyphs: Glyphs::Ascii };
+            let paper = Paper {
+                columns: Some(columns),
+                glyphs: Glyphs::Ascii,
+            };
             let text = diagnosis().text(paper);
-            assert!(text.lines().all(|line| width::columns(line) <= columns), "{columns}\n{text}");
+            assert!(
+                text.lines().all(|line| width::columns(line) <= columns),
+                "{columns}\n{text}"
+            );
         }
     }
 
@@ -311,7 +338,11 @@ mod tests {
         for answer in Answer::ALL {
             let mut one = diagnosis();
             one.checks[0].answer = answer;
-            assert_eq!(one.is_trouble(), matches!(answer, Answer::Failed | Answer::Wrong), "{answer:?}");
+            assert_eq!(
+                one.is_trouble(),
+                matches!(answer, Answer::Failed | Answer::Wrong),
+                "{answer:?}"
+            );
             assert_eq!(serde_json::to_value(answer).unwrap(), answer.word());
         }
     }

@@ -70,9 +70,13 @@ fn held(world: &World, name: &str, end: Option<&End>, kind: EndKind) -> Result<(
     let own = |pid| pid == world.sample.observer.pid;
     match end.peer {
         PeerState::Held if end.holders.iter().any(|holder| own(holder.pid)) => Ok(()),
-        PeerState::Held => Err(wrong(format!("this program holds the other end of {name}, others were named"))),
+        PeerState::Held => Err(wrong(format!(
+            "this program holds the other end of {name}, others were named"
+        ))),
         PeerState::Hidden => Err(unseen(world, name)),
-        PeerState::None => Err(wrong(format!("this program holds the other end of {name}, nobody was said to"))),
+        PeerState::None => Err(wrong(format!(
+            "this program holds the other end of {name}, nobody was said to"
+        ))),
         PeerState::Own | PeerState::NotApplicable => {
             Err(wrong(format!("the other end of {name} was taken for its own")))
         }
@@ -87,7 +91,9 @@ fn unseen(world: &World, name: &str) -> Found {
         let words = format!("{name}: this program may not read its own descriptors");
         (Answer::Denied, words)
     } else {
-        wrong(format!("this program holds the other end of {name}, it was said to be hidden"))
+        wrong(format!(
+            "this program holds the other end of {name}, it was said to be hidden"
+        ))
     }
 }
 
@@ -107,7 +113,10 @@ pub(super) fn connections(truth: &Truth, world: &World) -> Check {
     let sample = &world.sample;
     let Ok(part) = truth.part(Kind::Connects) else {
         let why = truth.part(Kind::Connects).err().unwrap_or_default();
-        let found = (Answer::Unsupported, format!("not tried, no connection on loopback could be made: {why}"));
+        let found = (
+            Answer::Unsupported,
+            format!("not tried, no connection on loopback could be made: {why}"),
+        );
         return check(found).advised("look whether loopback is up here: a new network namespace has it down");
     };
     let Some(process) = truth.find(sample, part) else {
@@ -136,14 +145,20 @@ fn connection(sample: &Sample, process: &Process, truth: Option<Addresses>) -> F
         return wrong("the addresses of its connection are others");
     }
     if socket.state != "ESTAB" {
-        return wrong(format!("its connection is up, its state is given as {}", socket.state));
+        return wrong(format!(
+            "its connection is up, its state is given as {}",
+            socket.state
+        ));
     }
-    let other = sockets.inet.iter().find(|(_, other)| {
-        other.remote == Some(socket.local) && Some(other.local) == socket.remote
-    });
+    let other = sockets
+        .inet
+        .iter()
+        .find(|(_, other)| other.remote == Some(socket.local) && Some(other.local) == socket.remote);
     let holders = other.and_then(|(inode, _)| sample.holders.get(inode));
     let own = holders.is_some_and(|holders| {
-        holders.iter().any(|holder| holder.process.pid == sample.observer.pid)
+        holders
+            .iter()
+            .any(|holder| holder.process.pid == sample.observer.pid)
     });
     if own {
         works("both addresses, state, and this program at the other end")

@@ -30,9 +30,10 @@ pub(super) fn lineage(truth: &Truth, world: &World) -> Check {
         ));
     }
     check(match adopter {
-        Some(adopter) if comparable && adopter.pid.get() != part.parent => {
-            wrong(format!("it was adopted by {}, {} was named", part.parent, adopter.pid))
-        }
+        Some(adopter) if comparable && adopter.pid.get() != part.parent => wrong(format!(
+            "it was adopted by {}, {} was named",
+            part.parent, adopter.pid
+        )),
         Some(adopter) if reparented => works(format!(
             "re-parented, to pid {} ({})",
             adopter.pid,
@@ -62,7 +63,9 @@ fn missed(truth: &Truth, world: &World, parent: u32) -> Found {
             ),
         );
     }
-    wrong(format!("its parent has exited and {parent} adopted it, it was called a child"))
+    wrong(format!(
+        "its parent has exited and {parent} adopted it, it was called a child"
+    ))
 }
 
 fn unknown(words: &str) -> Found {
@@ -96,7 +99,10 @@ pub(super) fn zombie(truth: &Truth, world: &World) -> Check {
         Err(found) => return check(found),
     };
     if !process.is_zombie() {
-        return check(wrong(format!("it has exited, and its state is given as {}", process.state)));
+        return check(wrong(format!(
+            "it has exited, and its state is given as {}",
+            process.state
+        )));
     }
     if process.argv.value().is_none() {
         return check(absent(&process.argv));

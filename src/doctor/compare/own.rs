@@ -18,7 +18,9 @@ pub(super) fn checks(truth: &Truth, sample: &Sample) -> Vec<Check> {
         check(id, title, over_parts(truth, sample, look))
     };
     vec![
-        each("processes.own", "own processes", &|part, process| listed(truth, sample, part, process)),
+        each("processes.own", "own processes", &|part, process| {
+            listed(truth, sample, part, process)
+        }),
         each("processes.argv", "  command lines", &|part, process| {
             equal(&process.argv, &part.argv, "byte for byte")
         }),
@@ -28,8 +30,12 @@ pub(super) fn checks(truth: &Truth, sample: &Sample) -> Vec<Check> {
         each("processes.cwd", "  working directories", &|_, process| {
             equal(&process.cwd, &truth.cwd, "the path is right")
         }),
-        each("processes.environment", "  environment names", &|_, process| environment(truth, process)),
-        each("processes.descriptors", "  open descriptors", &|part, process| descriptors(part.kind, process)),
+        each("processes.environment", "  environment names", &|_, process| {
+            environment(truth, process)
+        }),
+        each("processes.descriptors", "  open descriptors", &|part, process| {
+            descriptors(part.kind, process)
+        }),
     ]
 }
 
@@ -53,21 +59,35 @@ fn over_parts(truth: &Truth, sample: &Sample, look: &dyn Fn(&Part, &Process) -> 
         0 => String::new(),
         _ => format!("; {missing} more could not be started"),
     };
-    (*answer, format!("{as_many} of {} own children: {words}{rest}", all.len()))
+    (
+        *answer,
+        format!("{as_many} of {} own children: {words}{rest}", all.len()),
+    )
 }
 
 fn listed(truth: &Truth, sample: &Sample, part: &Part, process: &Process) -> Found {
     let parent = process.ppid.map(|pid| pid.get());
     if truth.counts_alike(sample) && parent != Some(part.parent) {
-        return wrong(format!("the parent is {}, {} was seen", part.parent, seen(parent)));
+        return wrong(format!(
+            "the parent is {}, {} was seen",
+            part.parent,
+            seen(parent)
+        ));
     }
     let uid = process.uid.value();
     if uid != Some(&sample.observer.uid) {
-        return wrong(format!("the user id is {}, {} was seen", sample.observer.uid, seen(uid)));
+        return wrong(format!(
+            "the user id is {}, {} was seen",
+            sample.observer.uid,
+            seen(uid)
+        ));
     }
     let age = sample.elapsed_ms(process);
     if age > YOUNG_MS {
-        return wrong(format!("it was started just now, its age is given as {} s", age / 1000));
+        return wrong(format!(
+            "it was started just now, its age is given as {} s",
+            age / 1000
+        ));
     }
     works("listed, with parent, user and start")
 }
@@ -124,6 +144,9 @@ fn descriptors(kind: Kind, process: &Process) -> Found {
     if wrong_ones.is_empty() {
         works("numbers 0 to 2 with kind and access")
     } else {
-        wrong(format!("number {} is something else, or not seen", wrong_ones.join(", ")))
+        wrong(format!(
+            "number {} is something else, or not seen",
+            wrong_ones.join(", ")
+        ))
     }
 }
