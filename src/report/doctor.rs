@@ -203,8 +203,8 @@ impl Diagnosis {
         head("rules", &self.rules);
         let known = |value: Option<&str>| value.unwrap_or("not known").to_owned();
         let system = match (&self.os, &self.release) {
-            (Some(os), Some(release)) => format!("{os}, {release}"),
-            (os, _) => known(*os),
+            (_, Some(release)) => release.clone(),
+            (os, None) => known(*os),
         };
         head("system", &system);
         head("kernel", &known(self.kernel.as_deref()));
@@ -223,16 +223,12 @@ impl Diagnosis {
             let of = |check: &&Check| check.answer == answer;
             format!("{} {}", self.checks.iter().filter(of).count(), answer.word())
         });
-        text.push_str(&format!(
-            "\n{} capabilities: {}\n",
-            self.checks.len(),
-            counts.join(", ")
-        ));
-        for wrapped in width::wrap(
-            &format!("private data in this report: {PRIVATE}"),
-            paper.columns.unwrap_or(usize::MAX).max(NARROWEST),
-        ) {
-            text.push_str(wrapped.trim_end());
+        text.push('\n');
+        let sum = format!("{} capabilities: {}", self.checks.len(), counts.join(", "));
+        let private = format!("private data in this report: {PRIVATE}");
+        let room = paper.columns.unwrap_or(usize::MAX).max(NARROWEST);
+        for part in [sum, private].iter().flat_map(|line| width::wrap(line, room)) {
+            text.push_str(part.trim_end());
             text.push('\n');
         }
         text
@@ -303,7 +299,7 @@ mod tests {
         };
         let text = diagnosis().text(paper);
         let wanted = "works        command lines             6 of 6 own children, byte for byte\n\
-                      denied       other users' processes    0 of 93 could be read: \\e[31m the system refuses it to this user\n\
+                      denied       other users' processes    0 of 93 could be read: \\x1b[31m the system refuses it to this user\n\
                       \x20                                      -> run it as root\n\
                       \n\
                       2 capabilities: 1 works, 0 unsupported, 1 denied, 0 failed, 0 wrong\n";
