@@ -7,6 +7,7 @@
 )]
 
 mod cli;
+mod doctor;
 mod keep;
 mod platform;
 mod pty;

@@ -34,7 +34,12 @@ pub(super) fn users(sample: &Sample) -> Check {
     let hides = sample.problems.iter().find(|problem| {
         problem.pid.is_none() && problem.kind == Absence::Denied && problem.detail.contains("hidepid")
     });
-    let as_root = "run it as root: it then sees and judges every user's servers";
+    let as_root = if own == 0 {
+        "this is root, and still refused: it lacks capabilities that other processes have (CAP_SYS_PTRACE is what \
+         counts), or a security module is in the way; run it outside the container"
+    } else {
+        "run it as root: it then sees and judges every user's servers"
+    };
     if let Some(hides) = hides {
         let found = (
             Answer::Denied,
@@ -66,13 +71,10 @@ pub(super) fn users(sample: &Sample) -> Check {
         0 => seen,
         _ => format!("{seen}; {refused} of this user's own cannot"),
     };
-    match (all == read && refused == 0, own) {
-        (true, _) => check(works(seen)),
-        (false, 0) => check((Answer::Denied, seen)).advised(
-            "this is root, and still refused: it lacks CAP_SYS_PTRACE or other capabilities of theirs, or a security \
-             module is in the way; run it outside the container",
-        ),
-        (false, _) => check((Answer::Denied, seen)).advised(as_root),
+    if all == read && refused == 0 {
+        check(works(seen))
+    } else {
+        check((Answer::Denied, seen)).advised(as_root)
     }
 }
 
