@@ -51,7 +51,7 @@ struct Ends {
 }
 
 impl Stage {
-    /// Starts every part. `token` is a random word; `value` another, which must not be seen anywhere.
+    /// Starts every part. `token` is a random word; `value` stands in their environment.
     pub(super) fn set(program: PathBuf, token: &str, value: &str) -> Self {
         let mut stage = Self {
             program,

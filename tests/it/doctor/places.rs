@@ -49,13 +49,10 @@ fn no_child_is_left_however_it_ends() {
         }
         let status = child.wait().unwrap();
         assert_eq!(status.code().is_none(), killed, "{status}");
-        if killed {
-            until("every child has ended", || {
-                test_kill_process_group(pid(group)).is_err()
-            });
-        } else {
-            assert!(test_kill_process_group(pid(group)).is_err(), "a child is left");
-        }
+        // Where it ended by itself, one child may still be waiting for pid 1, which adopted it.
+        until("every child has ended", || {
+            test_kill_process_group(pid(group)).is_err()
+        });
     }
 }
 
@@ -84,7 +81,10 @@ fn as_root(test: &str, script: &str, home: &Home) -> Option<Value> {
 }
 
 /// The program in a directory that others may enter.
-struct Copy(PathBuf, tempfile::TempDir);
+struct Copy(
+    PathBuf,
+    #[expect(dead_code, reason = "it is removed when dropped")] tempfile::TempDir,
+);
 
 impl Copy {
     fn new() -> Self {
