@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use crate::catalog::Catalog;
 use crate::model::sample::Sample;
-use crate::platform::{Signaller, limits, wall_clock};
+use crate::platform::{limits, wall_clock};
 use crate::report::doctor::{Answer, Check, Diagnosis, Examined};
 use crate::store::Access;
 
@@ -33,9 +33,9 @@ use within::{Begun, begin};
 pub use part::{COMMAND, play};
 
 /// Starting the children, three samples, and the two seconds that a zombie needs.
-const LOOKING: Duration = Duration::from_millis(6_000);
+const LOOKING: Duration = Duration::from_secs(6);
 /// A state directory on a mount that hangs; clients' files have deadlines of their own.
-const FILES: Duration = Duration::from_millis(2_000);
+const FILES: Duration = Duration::from_secs(2);
 /// One signal, and the end of every child.
 const SIGNAL: Duration = Duration::from_millis(2_500);
 
@@ -174,13 +174,11 @@ fn begin_clients(sample: &Sample, catalog: &Arc<Catalog>, seen: &Seen) -> Begun<
 
 /// Sends the signal, ends the children, removes the probe.
 fn signal_and_end(mut looked: Looked, probe: Result<Probe, String>) -> Check {
-    let signaller = match &mut looked.instruments.signaller {
-        Some(signaller) => Some(signaller.as_mut() as &mut dyn Signaller),
-        None => None,
-    };
+    let signaller = looked.instruments.signaller.as_mut();
     let with = probe.as_ref().map_err(Clone::clone);
     let outcome = signal::try_out(&looked.truth, &looked.seen, signaller, with);
     drop(looked.stage);
+    drop(probe);
     signal::check(&outcome)
 }
 

@@ -14,6 +14,7 @@ use crate::model::host::Os;
 use crate::model::identity::Pid;
 use crate::model::interest::Interest;
 use crate::model::known::Configured;
+use crate::model::process::Process;
 use crate::model::sample::Sample;
 use crate::model::world::World;
 use crate::platform::{self, Signaller, Source, SourceError};
@@ -21,7 +22,7 @@ use crate::platform::{self, Signaller, Source, SourceError};
 /// A zombie is judged after this time.
 const SECOND_LOOK_AFTER: Duration = Duration::from_millis(2_050);
 /// How long an exited process may take to become a zombie.
-const ZOMBIE_WITHIN: Duration = Duration::from_millis(1_000);
+const ZOMBIE_WITHIN: Duration = Duration::from_secs(1);
 
 /// Knows the parts as servers, so that they are judged like any other.
 const RULE: &str = r#"
@@ -114,7 +115,7 @@ pub(super) fn observe(
 fn exited(truth: &Truth, sample: &Sample) -> bool {
     let part = truth.part(Kind::Exits).ok();
     part.and_then(|part| truth.find(sample, part))
-        .is_none_or(|process| process.is_zombie())
+        .is_none_or(Process::is_zombie)
 }
 
 struct Watcher<'a> {

@@ -14,7 +14,7 @@ use crate::report::doctor::{Answer, Check};
 use crate::store::Receipt;
 
 /// How long a child may take to end.
-const PATIENCE: Duration = Duration::from_millis(1_000);
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// What came of it.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,7 +45,7 @@ pub(super) enum Outcome {
 pub(super) fn try_out(
     truth: &Truth,
     seen: &Seen,
-    signaller: Option<&mut dyn Signaller>,
+    signaller: Option<&mut Box<dyn Signaller>>,
     probe: Result<&Probe, String>,
 ) -> Outcome {
     let sample = &seen.after.sample;

@@ -122,20 +122,17 @@ pub(super) struct Tried {
 /// Tries the state directory.
 pub(super) fn try_out(wanted: &Wanted) -> Tried {
     let check = |answer, seen: String| Check::new("state", "state directory", answer, seen);
-    let root = match state_directory(wanted.uid, wanted.state_home.clone(), wanted.home.clone()) {
-        Ok(root) => root,
-        Err(_) => {
-            let why = "neither XDG_STATE_HOME nor HOME names a place";
-            let check = check(Answer::Failed, why.to_owned()).advised("set one of them");
-            return Tried {
-                checks: vec![check],
-                probe: Err(why.to_owned()),
-            };
-        }
+    let Ok(root) = state_directory(wanted.uid, wanted.state_home.clone(), wanted.home.clone()) else {
+        let why = "neither XDG_STATE_HOME nor HOME names a place";
+        let check = check(Answer::Failed, why.to_owned()).advised("set one of them");
+        return Tried {
+            checks: vec![check],
+            probe: Err(why.to_owned()),
+        };
     };
     let place = wanted.place();
     let standing = standing(&root, wanted.uid);
-    let room = room(&root);
+    let space = space(&root);
     let (check, probe) = match standing {
         Err((why, advice)) => {
             let check = check(Answer::Failed, format!("{place}: {why}")).advised(advice);
@@ -161,7 +158,7 @@ pub(super) fn try_out(wanted: &Wanted) -> Tried {
         },
     };
     Tried {
-        checks: vec![check, room],
+        checks: vec![check, space],
         probe,
     }
 }
@@ -199,7 +196,7 @@ fn standing(root: &Path, uid: u32) -> Result<String, (String, String)> {
 }
 
 /// Returns the answer on free space, of the nearest directory that is there.
-fn room(root: &Path) -> Check {
+fn space(root: &Path) -> Check {
     let check = |answer, seen: String| Check::new("state.room", "  free space", answer, seen);
     let there = root
         .ancestors()

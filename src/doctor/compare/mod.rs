@@ -48,7 +48,7 @@ fn absent<T>(reading: &Reading<T>) -> Found {
         _ => match reading.absence() {
             Some(Absence::Denied) => (Answer::Denied, "the system refuses it".to_owned()),
             Some(Absence::Unsupported) => (Answer::Unsupported, "this system has no such thing".to_owned()),
-            Some(Absence::Gone) | Some(Absence::Failed) | None => {
+            Some(Absence::Gone | Absence::Failed) | None => {
                 wrong("it was taken for gone, while it was there")
             }
         },

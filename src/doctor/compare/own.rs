@@ -4,6 +4,7 @@ use super::{Found, absent, check, works, wrong};
 use crate::doctor::part::Kind;
 use crate::doctor::truth::{Part, Truth};
 use crate::model::descriptor::{Access, Descriptor, Target};
+use crate::model::identity::Pid;
 use crate::model::process::Process;
 use crate::model::reading::Reading;
 use crate::model::sample::Sample;
@@ -66,7 +67,7 @@ fn over_parts(truth: &Truth, sample: &Sample, look: &dyn Fn(&Part, &Process) -> 
 }
 
 fn listed(truth: &Truth, sample: &Sample, part: &Part, process: &Process) -> Found {
-    let parent = process.ppid.map(|pid| pid.get());
+    let parent = process.ppid.map(Pid::get);
     if truth.counts_alike(sample) && parent != Some(part.parent) {
         return wrong(format!(
             "the parent is {}, {} was seen",

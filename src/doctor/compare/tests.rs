@@ -191,11 +191,12 @@ fn instance(judged: &mut Judged, number: u32) -> &mut Instance {
     judged.instances.iter_mut().find(of).expect("an instance")
 }
 
-fn told(cases: &[(&str, Lie, &str, Answer)]) {
-    for (what, lie, id, wanted) in cases {
+/// Tells each lie, and demands this answer on one capability.
+fn told(id: &str, wanted: Answer, lies: &[Lie]) {
+    for (number, lie) in lies.iter().enumerate() {
         let checks = answers(*lie);
         let found = answer(&checks, id);
-        assert_eq!(found.answer, *wanted, "{what}: {}", found.seen);
+        assert_eq!(found.answer, wanted, "{id}, lie {number}: {}", found.seen);
     }
 }
 
@@ -207,114 +208,16 @@ fn a_true_world_works() {
 }
 
 #[test]
-fn lies_on_own_processes_are_told() {
+fn a_wrong_list_is_told() {
     use Lie::Sample as S;
-    let cases: [(&str, Lie, &str, Answer); 18] = [
-        (
-            "not listed",
-            S(|s| drop(s.processes.remove(&pid(PIPES)))),
-            "processes.own",
-            Answer::Wrong,
-        ),
-        (
-            "parent",
-            S(|s| process(s, PIPES).ppid = Some(pid(1))),
-            "processes.own",
-            Answer::Wrong,
-        ),
-        (
-            "no parent",
-            S(|s| process(s, ORPHAN).ppid = None),
-            "processes.own",
-            Answer::Wrong,
-        ),
-        (
-            "user",
-            S(|s| process(s, TARGET).uid = Reading::Value(0)),
-            "processes.own",
-            Answer::Wrong,
-        ),
-        (
-            "age",
-            S(|s| s.since_boot_ms += 3_600_000),
-            "processes.own",
-            Answer::Wrong,
-        ),
-        (
-            "argv",
-            S(|s| process(s, TARGET).argv = Reading::Value(argv(Kind::Pipes))),
-            "processes.argv",
-            Answer::Wrong,
-        ),
-        (
-            "argv refused",
-            S(|s| process(s, TARGET).argv = Reading::Denied),
-            "processes.argv",
-            Answer::Denied,
-        ),
-        (
-            "argv gone",
-            S(|s| process(s, TARGET).argv = Reading::Gone),
-            "processes.argv",
-            Answer::Wrong,
-        ),
-        (
-            "argv failed",
-            S(|s| process(s, TARGET).argv = Reading::Failed("EIO".into())),
-            "processes.argv",
-            Answer::Failed,
-        ),
-        (
-            "exe",
-            S(|s| process(s, TARGET).exe = Reading::Value("/bin/sh".into())),
-            "processes.exe",
-            Answer::Wrong,
-        ),
-        (
-            "exe unread",
-            S(|s| process(s, TARGET).exe = Reading::Unread),
-            "processes.exe",
-            Answer::Wrong,
-        ),
-        (
-            "exe unsupported",
-            S(|s| process(s, TARGET).exe = Reading::Unsupported),
-            "processes.exe",
-            Answer::Unsupported,
-        ),
-        (
-            "cwd",
-            S(|s| process(s, TARGET).cwd = Reading::Value("/tmp".into())),
-            "processes.cwd",
-            Answer::Wrong,
-        ),
-        (
-            "no variable",
-            S(|s| process(s, TARGET).environment = Reading::Value(Environment::default())),
-            "processes.environment",
-            Answer::Wrong,
-        ),
-        (
-            "a value kept",
-            S(keep_value),
-            "processes.environment",
-            Answer::Wrong,
-        ),
-        (
-            "descriptors refused",
-            S(|s| process(s, TARGET).descriptors = Reading::Denied),
-            "processes.descriptors",
-            Answer::Denied,
-        ),
-        (
-            "descriptors missing",
-            S(|s| process(s, TARGET).descriptors = Reading::Value(Vec::new())),
-            "processes.descriptors",
-            Answer::Wrong,
-        ),
-        ("access", S(turn_access), "processes.descriptors", Answer::Wrong),
+    let lies = [
+        S(|s| drop(s.processes.remove(&pid(PIPES)))),
+        S(|s| process(s, PIPES).ppid = Some(pid(1))),
+        S(|s| process(s, ORPHAN).ppid = None),
+        S(|s| process(s, TARGET).uid = Reading::Value(0)),
+        S(|s| s.since_boot_ms += 3_600_000),
     ];
-    told(&cases);
+    told("processes.own", Answer::Wrong, &lies);
     let none = answers(Lie::Truth(|truth| {
         truth.parts.clear();
         truth.missing.insert("pipes", "Permission denied".to_owned());
@@ -325,6 +228,49 @@ fn lies_on_own_processes_are_told() {
             .seen
             .contains("no child could be made")
     );
+}
+
+#[test]
+fn what_is_read_wrong_of_own_processes_is_told() {
+    use Lie::Sample as S;
+    let argv_lies = [
+        S(|s| process(s, TARGET).argv = Reading::Value(argv(Kind::Pipes))),
+        S(|s| process(s, TARGET).argv = Reading::Gone),
+        S(|s| process(s, TARGET).argv = Reading::Unread),
+    ];
+    told("processes.argv", Answer::Wrong, &argv_lies);
+    let exe_lies = [
+        S(|s| process(s, TARGET).exe = Reading::Value("/bin/sh".into())),
+        S(|s| process(s, TARGET).exe = Reading::Unread),
+    ];
+    told("processes.exe", Answer::Wrong, &exe_lies);
+    let cwd_lie = S(|s| process(s, TARGET).cwd = Reading::Value("/tmp".into()));
+    told("processes.cwd", Answer::Wrong, &[cwd_lie]);
+    let environment_lies = [
+        S(|s| process(s, TARGET).environment = Reading::Value(Environment::default())),
+        S(keep_value),
+    ];
+    told("processes.environment", Answer::Wrong, &environment_lies);
+    let descriptor_lies = [
+        S(|s| process(s, TARGET).descriptors = Reading::Value(Vec::new())),
+        S(turn_access),
+    ];
+    told("processes.descriptors", Answer::Wrong, &descriptor_lies);
+}
+
+#[test]
+fn what_is_missing_of_own_processes_keeps_its_reason() {
+    use Lie::Sample as S;
+    let denied = S(|s| {
+        process(s, TARGET).argv = Reading::Denied;
+        process(s, TARGET).descriptors = Reading::Denied;
+    });
+    told("processes.argv", Answer::Denied, &[denied]);
+    told("processes.descriptors", Answer::Denied, &[denied]);
+    let failed = S(|s| process(s, TARGET).argv = Reading::Failed("EIO".into()));
+    told("processes.argv", Answer::Failed, &[failed]);
+    let unsupported = S(|s| process(s, TARGET).exe = Reading::Unsupported);
+    told("processes.exe", Answer::Unsupported, &[unsupported]);
 }
 
 fn keep_value(sample: &mut Sample) {
@@ -342,110 +288,57 @@ fn turn_access(sample: &mut Sample) {
 }
 
 #[test]
-fn lies_on_the_other_ends_are_told() {
+fn wrong_other_ends_are_told() {
     use Lie::{Judged as J, Sample as S};
-    let pipe = "peers.pipes";
-    let sockets = "peers.sockets";
-    let tcp = "peers.tcp";
-    let cases: [(&str, Lie, &str, Answer); 17] = [
-        (
-            "nobody",
-            S(|s| lose(s, u64::from(PIPES) * 10)),
-            pipe,
-            Answer::Wrong,
-        ),
-        (
-            "nobody at stdout",
-            S(|s| lose(s, u64::from(PIPES) * 10 + 1)),
-            pipe,
-            Answer::Wrong,
-        ),
-        (
-            "a stranger",
-            S(|s| swap(s, u64::from(PIPES) * 10)),
-            pipe,
-            Answer::Wrong,
-        ),
-        ("no instance", J(|j| j.roles.clear()), pipe, Answer::Wrong),
-        (
-            "no wire",
-            J(|j| instance(j, PIPES).stdio = None),
-            pipe,
-            Answer::Wrong,
-        ),
-        (
-            "severed",
-            J(|j| instance(j, PIPES).finding = Finding::Severed),
-            pipe,
-            Answer::Wrong,
-        ),
-        (
-            "argv refused",
-            S(|s| process(s, PIPES).argv = Reading::Denied),
-            pipe,
-            Answer::Denied,
-        ),
-        (
-            "no sock_diag",
-            S(|s| s.sockets = Reading::Unsupported),
-            sockets,
-            Answer::Unsupported,
-        ),
-        (
-            "refused",
-            S(|s| s.sockets = Reading::Denied),
-            sockets,
-            Answer::Denied,
-        ),
-        (
-            "broken",
-            S(|s| s.sockets = Reading::Failed("sock_diag: EIO".into())),
-            sockets,
-            Answer::Failed,
-        ),
-        (
-            "closed",
-            S(|s| close(s, u64::from(SOCKETS) * 10)),
-            sockets,
-            Answer::Wrong,
-        ),
-        (
-            "hidden",
-            S(|s| lose(s, u64::from(SOCKETS) * 10 + 1)),
-            sockets,
-            Answer::Wrong,
-        ),
-        (
-            "tcp without sock_diag",
-            S(|s| s.sockets = Reading::Denied),
-            tcp,
-            Answer::Denied,
-        ),
-        (
-            "no connection",
-            S(|s| drop(inet(s).remove(&90_000))),
-            tcp,
-            Answer::Wrong,
-        ),
-        (
-            "another address",
-            S(|s| connection(s).local = "127.0.0.1:1".parse().expect("one")),
-            tcp,
-            Answer::Wrong,
-        ),
-        (
-            "another state",
-            S(|s| connection(s).state = "CLOSE-WAIT".into()),
-            tcp,
-            Answer::Wrong,
-        ),
-        ("nobody at its end", S(|s| lose(s, 90_001)), tcp, Answer::Wrong),
+    let pipes = [
+        S(|s| lose(s, u64::from(PIPES) * 10)),
+        S(|s| lose(s, u64::from(PIPES) * 10 + 1)),
+        S(|s| swap(s, u64::from(PIPES) * 10)),
+        J(|j| j.roles.clear()),
+        J(|j| instance(j, PIPES).stdio = None),
+        J(|j| instance(j, PIPES).finding = Finding::Severed),
     ];
-    told(&cases);
-    let refused = answers(Lie::Truth(|truth| {
-        truth.parts.retain(|part| part.kind != Kind::Connects)
-    }));
-    assert_eq!(answer(&refused, tcp).answer, Answer::Unsupported);
+    told("peers.pipes", Answer::Wrong, &pipes);
+    let refused = S(|s| process(s, PIPES).argv = Reading::Denied);
+    told("peers.pipes", Answer::Denied, &[refused]);
+    let sockets = [
+        S(|s| close(s, u64::from(SOCKETS) * 10)),
+        S(|s| lose(s, u64::from(SOCKETS) * 10 + 1)),
+    ];
+    told("peers.sockets", Answer::Wrong, &sockets);
+}
+
+#[test]
+fn wrong_connections_are_told() {
+    use Lie::Sample as S;
+    let lies = [
+        S(|s| drop(inet(s).remove(&90_000))),
+        S(|s| connection(s).local = "127.0.0.1:1".parse().expect("one")),
+        S(|s| connection(s).remote = None),
+        S(|s| connection(s).state = "CLOSE-WAIT".into()),
+        S(|s| lose(s, 90_001)),
+    ];
+    told("peers.tcp", Answer::Wrong, &lies);
+    let none = Lie::Truth(|truth| truth.parts.retain(|part| part.kind != Kind::Connects));
+    told("peers.tcp", Answer::Unsupported, &[none]);
+}
+
+#[test]
+fn a_kernel_that_does_not_answer_on_sockets_is_told() {
+    use Lie::Sample as S;
+    for id in ["peers.sockets", "peers.tcp"] {
+        told(
+            id,
+            Answer::Unsupported,
+            &[S(|s| s.sockets = Reading::Unsupported)],
+        );
+        told(id, Answer::Denied, &[S(|s| s.sockets = Reading::Denied)]);
+        told(
+            id,
+            Answer::Failed,
+            &[S(|s| s.sockets = Reading::Failed("sock_diag: EIO".into()))],
+        );
+    }
 }
 
 /// The kernel's answers would then be right, and the search would have found nobody.
@@ -489,133 +382,60 @@ fn connection(sample: &mut Sample) -> &mut crate::model::socket::InetSocket {
 }
 
 #[test]
-fn lies_on_fates_are_told() {
+fn wrong_fates_are_told() {
     use Lie::{Judged as J, Sample as S, Truth as T};
-    let cases: [(&str, Lie, &str, Answer); 11] = [
-        (
-            "a child",
-            J(|j| (instance(j, ORPHAN).lineage, instance(j, ORPHAN).adopter) = (Lineage::Child, None)),
-            "lineage",
-            Answer::Wrong,
-        ),
-        (
-            "another adopter",
-            T(|t| t.parts[3].parent = 7),
-            "lineage",
-            Answer::Wrong,
-        ),
-        (
-            "adopted by itself",
-            T(|t| t.parts[3].parent = OWN),
-            "lineage",
-            Answer::Unsupported,
-        ),
-        (
-            "parent outside",
-            S(|s| process(s, ORPHAN).ppid = None),
-            "lineage",
-            Answer::Denied,
-        ),
-        (
-            "a writer",
-            J(|j| instance(j, ORPHAN).finding = Finding::Held),
-            "findings.severed",
-            Answer::Wrong,
-        ),
-        (
-            "perhaps a writer",
-            J(|j| instance(j, ORPHAN).finding = Finding::Unknown),
-            "findings.severed",
-            Answer::Denied,
-        ),
-        (
-            "no instance",
-            J(|j| j.roles.clear()),
-            "findings.severed",
-            Answer::Wrong,
-        ),
-        (
-            "running",
-            S(|s| process(s, EXITS).state = 'S'),
-            "findings.defunct",
-            Answer::Wrong,
-        ),
-        (
-            "reaped",
-            S(|s| drop(s.processes.remove(&pid(EXITS)))),
-            "findings.defunct",
-            Answer::Wrong,
-        ),
-        (
-            "attached",
-            J(|j| instance(j, EXITS).finding = Finding::Attached),
-            "findings.defunct",
-            Answer::Wrong,
-        ),
-        (
-            "argv not kept",
-            S(|s| process(s, EXITS).argv = Reading::Denied),
-            "findings.defunct",
-            Answer::Denied,
-        ),
+    let lineage = [
+        J(|j| (instance(j, ORPHAN).lineage, instance(j, ORPHAN).adopter) = (Lineage::Child, None)),
+        T(|t| t.parts[3].parent = 7),
     ];
-    told(&cases);
+    told("lineage", Answer::Wrong, &lineage);
+    told("lineage", Answer::Unsupported, &[T(|t| t.parts[3].parent = OWN)]);
+    told(
+        "lineage",
+        Answer::Denied,
+        &[S(|s| process(s, ORPHAN).ppid = None)],
+    );
+    let severed = [
+        J(|j| instance(j, ORPHAN).finding = Finding::Held),
+        J(|j| j.roles.clear()),
+    ];
+    told("findings.severed", Answer::Wrong, &severed);
+    let perhaps = J(|j| instance(j, ORPHAN).finding = Finding::Unknown);
+    told("findings.severed", Answer::Denied, &[perhaps]);
+    let defunct = [
+        S(|s| process(s, EXITS).state = 'S'),
+        S(|s| drop(s.processes.remove(&pid(EXITS)))),
+        J(|j| instance(j, EXITS).finding = Finding::Attached),
+    ];
+    told("findings.defunct", Answer::Wrong, &defunct);
+    let refused = S(|s| process(s, EXITS).argv = Reading::Denied);
+    told("findings.defunct", Answer::Denied, &[refused]);
 }
 
 #[test]
-fn lies_on_others_are_told() {
+fn what_lies_beyond_is_told() {
     use Lie::{Sample as S, Truth as T};
-    let others = "processes.others";
-    let cases: [(&str, Lie, &str, Answer); 9] = [
-        (
-            "refused, and all",
-            S(|s| process(s, STRANGER).exe = Reading::Denied),
-            others,
-            Answer::Wrong,
-        ),
-        ("refused", S(|s| refuse(s)), others, Answer::Denied),
-        (
-            "hidepid",
-            S(|s| s.problems.push(hidepid())),
-            others,
-            Answer::Denied,
-        ),
-        ("closed", S(|s| s.hidden = Some(3)), others, Answer::Denied),
-        (
-            "a container",
-            S(|s| s.observer.pid_namespace = Some(5)),
-            "namespace.pid",
-            Answer::Denied,
-        ),
-        (
-            "not known",
-            S(|s| s.observer.pid_namespace = None),
-            "namespace.pid",
-            Answer::Denied,
-        ),
-        (
-            "another table",
-            T(|t| t.own_pid = 1),
-            "namespace.pid",
-            Answer::Denied,
-        ),
-        (
-            "another network",
-            S(|s| s.observer.net_namespace = Some(6)),
-            "namespace.net",
-            Answer::Denied,
-        ),
-        (
-            "first refused",
-            S(|s| process(s, 1).net_namespace = Reading::Denied),
-            "namespace.net",
-            Answer::Denied,
-        ),
+    let all = S(|s| process(s, STRANGER).exe = Reading::Denied);
+    told("processes.others", Answer::Wrong, &[all]);
+    let refused = [
+        S(refuse),
+        S(|s| s.problems.push(hidepid())),
+        S(|s| s.hidden = Some(3)),
     ];
-    told(&cases);
+    told("processes.others", Answer::Denied, &refused);
+    let namespaces = [
+        S(|s| s.observer.pid_namespace = Some(5)),
+        S(|s| s.observer.pid_namespace = None),
+        T(|t| t.own_pid = 1),
+    ];
+    told("namespace.pid", Answer::Denied, &namespaces);
+    let networks = [
+        S(|s| s.observer.net_namespace = Some(6)),
+        S(|s| process(s, 1).net_namespace = Reading::Denied),
+    ];
+    told("namespace.net", Answer::Denied, &networks);
     // In another namespace's table the children are found by their random word.
-    let elsewhere = answers(T(|t| t.own_pid = 1));
-    assert_eq!(answer(&elsewhere, "processes.argv").answer, Answer::Works);
+    told("processes.argv", Answer::Works, &[T(|t| t.own_pid = 1)]);
 }
 
 fn refuse(sample: &mut Sample) {

@@ -56,10 +56,16 @@ fn no_child_is_left_however_it_ends() {
     }
 }
 
+/// Says why a test was not run.
+#[expect(clippy::print_stderr, reason = "a test that is not run must say so")]
+fn not_run(test: &str, why: &str) {
+    eprintln!("{test}: not run: {why}");
+}
+
 /// Runs a script as root with `$0` as the program; `None`, and why, where that is not possible.
 fn as_root(test: &str, script: &str, home: &Home) -> Option<Value> {
     if !rustix::process::geteuid().is_root() {
-        eprintln!("{test}: not run, it needs root");
+        not_run(test, "it needs root");
         return None;
     }
     // A place that every user may execute from.
@@ -74,7 +80,7 @@ fn as_root(test: &str, script: &str, home: &Home) -> Option<Value> {
         .unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     if output.stdout.is_empty() && (said.contains("unshare") || said.contains("mount")) {
-        eprintln!("{test}: not run, no namespace can be made here: {said}");
+        not_run(test, &format!("no namespace can be made here: {said}"));
         return None;
     }
     Some(parsed(&output))
