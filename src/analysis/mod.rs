@@ -26,7 +26,7 @@ mod relay;
 mod situations;
 mod ssh;
 #[cfg(test)]
-mod testkit;
+pub(crate) mod testkit;
 mod tree;
 mod unseen;
 mod wire;
