@@ -543,8 +543,8 @@ fn time_grows_with_the_text_only() {
     }
 }
 
-/// Everything that matters here.
-const PIECES: &[&str] = &[
+/// What hostile text is put together from.
+const PIECES: [&str; 78] = [
     "--token",
     "--key",
     "-e",
@@ -627,7 +627,7 @@ const PIECES: &[&str] = &[
 
 /// Text in which everything that matters here is frequent.
 fn hostile() -> impl Strategy<Value = String> {
-    let pieces = prop::sample::select(PIECES);
+    let pieces = prop::sample::select(&PIECES[..]);
     prop_oneof![
         4 => prop::collection::vec(pieces, 0..14).prop_map(|pieces| pieces.concat()),
         1 => "\\PC{0,40}",
