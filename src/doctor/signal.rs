@@ -147,7 +147,115 @@ fn standing_words(standing: &Standing) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
+    use crate::analysis::testkit::Machine;
+    use crate::doctor::state;
+    use crate::doctor::truth::Part;
+    use crate::model::act::Look;
+    use crate::model::host::Os;
+    use crate::model::instance::Judged;
+    use crate::model::time::UnixMillis;
+    use crate::model::world::World;
+    use crate::platform::Watch;
+    use crate::store::Access;
+
+    /// Accepts whatever is announced.
+    struct Willing(Standing);
+
+    struct Ends;
+
+    impl Watch for Ends {
+        fn exited(&self, _patience: Duration) -> bool {
+            true
+        }
+    }
+
+    impl Signaller for Willing {
+        fn look(&mut self, _target: &Target) -> Look {
+            Look {
+                at: UnixMillis(0),
+                standing: self.0.clone(),
+                way: Way::KeptPidfd,
+            }
+        }
+
+        fn send(&mut self, _target: &Target, _signal: Signal, _receipt: Receipt) -> Sent {
+            Sent::Accepted
+        }
+
+        fn watch(&self, _target: &Target) -> Box<dyn Watch> {
+            Box::new(Ends)
+        }
+    }
+
+    fn world() -> (Truth, Seen, Process) {
+        let mut machine = Machine::new();
+        let process = machine.add(506, 1, "target").clone();
+        let sample = machine.sample();
+        let truth = Truth {
+            own_pid: sample.observer.pid.get(),
+            program: "/usr/bin/mcpwake".into(),
+            cwd: "/".into(),
+            variable: "X".into(),
+            parts: vec![Part {
+                kind: Kind::Target,
+                pid: 506,
+                parent: 1,
+                argv: Vec::new(),
+                connection: None,
+            }],
+            missing: BTreeMap::new(),
+        };
+        let world = World {
+            seq: 1,
+            sample,
+            judged: Judged::default(),
+            complete: true,
+        };
+        let seen = Seen {
+            os: Os::Linux,
+            alive: world.clone(),
+            after: world,
+        };
+        (truth, seen, process)
+    }
+
+    #[test]
+    fn nothing_is_sent_that_is_not_on_disk_first() {
+        let (truth, seen, process) = world();
+        let folder = tempfile::tempdir().expect("a directory");
+        let mut wanted = state::Wanted::of(&seen.after.sample, Access::ReadWrite, "0123");
+        wanted.state_home = Some(folder.path().as_os_str().to_owned());
+        wanted.uid = std::os::unix::fs::MetadataExt::uid(&folder.path().metadata().expect("it is there"));
+        let tried = state::try_out(&wanted);
+        let same = || Standing::Same(Box::new(process.clone()));
+        let attempt = |standing, probe| {
+            let mut signaller: Box<dyn Signaller> = Box::new(Willing(standing));
+            try_out(&truth, &seen, Some(&mut signaller), probe)
+        };
+        let sent = Outcome::Sent {
+            way: Way::KeptPidfd,
+            sent: Sent::Accepted,
+            ended: true,
+        };
+        assert_eq!(attempt(same(), probe_of(&tried)), sent);
+        let why = "read-only holds".to_owned();
+        assert_eq!(attempt(same(), Err(why.clone())), Outcome::NotAnnounced(why));
+        assert_eq!(
+            attempt(Standing::Gone, probe_of(&tried)),
+            Outcome::Taken(Standing::Gone)
+        );
+        assert_eq!(
+            try_out(&truth, &seen, None, probe_of(&tried)),
+            Outcome::NoSignaller { held: false }
+        );
+    }
+
+    fn probe_of(tried: &state::Tried) -> Result<&Probe, String> {
+        tried.probe.as_ref().map_err(Clone::clone)
+    }
 
     #[test]
     fn each_outcome_has_its_answer() {

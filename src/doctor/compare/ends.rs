@@ -7,6 +7,7 @@ use crate::model::descriptor::Target;
 use crate::model::finding::{End, EndKind, Finding, PeerState};
 use crate::model::instance::Instance;
 use crate::model::process::Process;
+use crate::model::reading::Absence;
 use crate::model::sample::Sample;
 use crate::model::world::World;
 use crate::report::doctor::{Answer, Check};
@@ -51,6 +52,10 @@ fn wire(truth: &Truth, world: &World, kind: Kind, ends: EndKind) -> Found {
             return found;
         }
     }
+    if instance.finding == Finding::Unknown {
+        let words = "the other ends were found, and still it could not be told: see the answers above";
+        return (Answer::Failed, words.to_owned());
+    }
     if instance.finding != Finding::Attached {
         return wrong(format!(
             "this program is the client on its wire, and it was called {}",
@@ -86,14 +91,19 @@ fn held(world: &World, name: &str, end: Option<&End>, kind: EndKind) -> Result<(
 /// This program's own descriptors may be closed to itself: then the holder cannot be seen.
 fn unseen(world: &World, name: &str) -> Found {
     let own = world.sample.observer.pid;
-    let refused = world.sample.unsearched.iter().any(|one| one.process.pid == own);
-    if refused {
-        let words = format!("{name}: this program may not read its own descriptors");
-        (Answer::Denied, words)
-    } else {
-        wrong(format!(
+    let refused = world.sample.unsearched.iter().find(|one| one.process.pid == own);
+    match refused.map(|one| one.why) {
+        Some(Absence::Denied) => {
+            let words = format!("{name}: this program may not read its own descriptors");
+            (Answer::Denied, words)
+        }
+        Some(_) => {
+            let words = format!("{name}: reading this program's own descriptors failed");
+            (Answer::Failed, words)
+        }
+        None => wrong(format!(
             "this program holds the other end of {name}, it was said to be hidden"
-        ))
+        )),
     }
 }
 

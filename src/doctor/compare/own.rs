@@ -124,6 +124,11 @@ fn descriptors(kind: Kind, process: &Process) -> Found {
     let Some(list) = process.descriptors.value() else {
         return absent(&process.descriptors);
     };
+    let unread = list.iter().find(|one| one.fd < 3 && one.access.value().is_none());
+    if let Some(one) = unread {
+        let (answer, words) = absent(&one.access);
+        return (answer, format!("how number {} was opened: {words}", one.fd));
+    }
     let is = |fd: u32, right: &dyn Fn(&Descriptor) -> bool| list.iter().any(|one| one.fd == fd && right(one));
     let pipe = |one: &Descriptor, access: Access| {
         matches!(one.target, Target::Pipe { .. }) && one.access.value() == Some(&access)

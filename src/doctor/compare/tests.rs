@@ -18,7 +18,7 @@ use crate::model::identity::{ProcessKey, StartKey};
 use crate::model::instance::{Instance, Judged};
 use crate::model::process::{Environment, Process};
 use crate::model::reading::{Absence, Reading};
-use crate::model::sample::{Problem, Sample};
+use crate::model::sample::{Problem, Sample, Unsearched};
 use crate::model::world::World;
 use crate::report::doctor::{Answer, Check};
 
@@ -269,6 +269,12 @@ fn what_is_missing_of_own_processes_keeps_its_reason() {
     told("processes.descriptors", Answer::Denied, &[denied]);
     let failed = S(|s| process(s, TARGET).argv = Reading::Failed("EIO".into()));
     told("processes.argv", Answer::Failed, &[failed]);
+    let no_access = S(|s| {
+        if let Reading::Value(list) = &mut process(s, TARGET).descriptors {
+            list[0].access = Reading::Failed("EMFILE".into());
+        }
+    });
+    told("processes.descriptors", Answer::Failed, &[no_access]);
     let unsupported = S(|s| process(s, TARGET).exe = Reading::Unsupported);
     told("processes.exe", Answer::Unsupported, &[unsupported]);
 }
@@ -301,6 +307,18 @@ fn wrong_other_ends_are_told() {
     told("peers.pipes", Answer::Wrong, &pipes);
     let refused = S(|s| process(s, PIPES).argv = Reading::Denied);
     told("peers.pipes", Answer::Denied, &[refused]);
+    let unknown = J(|j| instance(j, PIPES).finding = Finding::Unknown);
+    told("peers.pipes", Answer::Failed, &[unknown]);
+    told(
+        "peers.sockets",
+        Answer::Denied,
+        &[S(|s| close_own(s, Absence::Denied))],
+    );
+    told(
+        "peers.sockets",
+        Answer::Failed,
+        &[S(|s| close_own(s, Absence::Failed))],
+    );
     let sockets = [
         S(|s| close(s, u64::from(SOCKETS) * 10)),
         S(|s| lose(s, u64::from(SOCKETS) * 10 + 1)),
@@ -348,6 +366,13 @@ fn lose(sample: &mut Sample, inode: u64) {
         .entry(inode)
         .or_default()
         .retain(|holder| holder.process.pid != pid(OWN));
+}
+
+/// Its own descriptors are closed to it.
+fn close_own(sample: &mut Sample, why: Absence) {
+    lose(sample, u64::from(SOCKETS) * 10 + 1);
+    let process = sample.process(pid(OWN)).expect("itself").key;
+    sample.unsearched.push(Unsearched { process, why });
 }
 
 fn swap(sample: &mut Sample, inode: u64) {

@@ -4,16 +4,30 @@
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rustix::process::test_kill_process_group;
 use serde_json::Value;
 
-use super::{OWN, answer, parsed, program};
+use super::{answer, entries, parsed, program, report};
+use crate::cli::check;
 use crate::support::{DEADLINE, Home, pid};
 
 /// `nobody` on every Linux.
 const NOBODY: u32 = 65_534;
+
+/// What every user on every machine has of his own processes.
+const OWN: [&str; 9] = [
+    "processes.own",
+    "processes.argv",
+    "processes.exe",
+    "processes.cwd",
+    "processes.environment",
+    "processes.descriptors",
+    "peers.pipes",
+    "peers.sockets",
+    "findings.defunct",
+];
 
 fn until(what: &str, mut condition: impl FnMut() -> bool) {
     let begun = Instant::now();
@@ -33,6 +47,32 @@ fn members(group: u32) -> usize {
         rest.and_then(|rest| rest.split_whitespace().nth(2)) == Some(group.as_str())
     };
     stats.filter(of_group).count()
+}
+
+#[test]
+fn here_it_works_and_says_so_by_its_schema() {
+    let home = Home::new();
+    let begun = Instant::now();
+    let (report, code) = report(&mut program(&home, &["doctor", "--json"]));
+    assert!(begun.elapsed() < Duration::from_secs(12), "{:?}", begun.elapsed());
+    assert_eq!(check(&report, "doctor-1.schema.json"), Vec::<String>::new());
+    for id in OWN
+        .iter()
+        .chain(&["state", "terminal", "clipboard", "open_files", "clients"])
+    {
+        let (answer, seen) = answer(&report, id);
+        assert_eq!(answer, "works", "{id}: {seen}");
+    }
+    let amiss = |id: &str| matches!(answer(&report, id).0.as_str(), "wrong" | "failed");
+    let ids = report["checks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["id"].as_str().unwrap());
+    let troubles: Vec<&str> = ids.filter(|id| amiss(id)).collect();
+    assert_eq!(code, Some(i32::from(!troubles.is_empty())), "{troubles:?}");
+    assert!(!troubles.iter().any(|id| *id != "state.room"), "{report:#}");
+    assert_eq!(entries(&home.path().join("state")), 0, "the probe was removed");
 }
 
 #[test]
