@@ -269,7 +269,7 @@ fn is_another_users() {
 
 /// Signals a process of another user and prints what came of it, where the environment says so; returns
 /// whether it did.
-pub(crate) fn play_another_user() -> bool {
+pub(super) fn play_another_user() -> bool {
     let Ok(pid) = std::env::var(ANOTHER_USER) else {
         return false;
     };
