@@ -19,13 +19,16 @@ mod identify;
 mod interest;
 mod lineage;
 mod listeners;
+mod masters;
 mod reach;
+mod relay;
 #[cfg(test)]
 mod situations;
 mod ssh;
 #[cfg(test)]
-mod testkit;
+pub(crate) mod testkit;
 mod tree;
+mod unseen;
 mod wire;
 
 use std::collections::BTreeMap;

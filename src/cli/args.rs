@@ -71,6 +71,9 @@ pub(super) enum Command {
         path: PathBuf,
     },
     /// List MCP server instances, those in trouble first
+    ///
+    /// CPU% is measured between two samples. A second one is taken only where a finding needs it: with one, CPU%
+    /// is `-`; `?` is a process that the first sample did not have.
     List(List),
     /// Show the evidence on one process and its instance
     Show(Show),
@@ -84,6 +87,15 @@ pub(super) enum Command {
     Incident(IncidentArgs),
     /// Check an incident offline: exits with 3 where something was changed
     Verify(Verify),
+    /// Test itself on this machine: what works, is denied, unsupported, failed or wrong; holds no private data
+    Doctor(Doctor),
+    /// A child of the self-test.
+    #[command(hide = true, name = crate::doctor::COMMAND)]
+    DoctorPart {
+        /// What it is to do
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
     /// Print a completion script
     Completions {
         /// The shell
@@ -133,6 +145,10 @@ pub(super) struct Show {
 }
 
 #[derive(Debug, Args)]
+#[command(
+    override_usage = "mcpwake explain [OPTIONS] PID\n       mcpwake explain [OPTIONS] -- COMMAND [ARGUMENT]...\n       \
+                      mcpwake explain [OPTIONS] --lines < FILE"
+)]
 pub(super) struct Explain {
     /// Process id
     #[arg(value_parser = pid, required_unless_present_any = ["argv", "lines"], conflicts_with_all = ["argv", "lines"])]
@@ -144,6 +160,13 @@ pub(super) struct Explain {
     #[arg(long)]
     pub(super) lines: bool,
     /// Print one JSON object a line
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Doctor {
+    /// Print mcpwake.doctor/1
     #[arg(long)]
     pub(super) json: bool,
 }
@@ -193,6 +216,20 @@ mod tests {
         }
         assert!(Cli::try_parse_from(["mcpwake", "show", "--", "-1"]).is_err());
         assert!(Cli::try_parse_from(["mcpwake", "show", "4194304"]).is_ok());
+    }
+
+    #[test]
+    fn the_usage_of_explain_names_its_three_subjects() {
+        let help = Cli::try_parse_from(["mcpwake", "explain", "--help"])
+            .unwrap_err()
+            .to_string();
+        for usage in [
+            "Usage: mcpwake explain [OPTIONS] PID\n",
+            "       mcpwake explain [OPTIONS] -- COMMAND [ARGUMENT]...\n",
+            "       mcpwake explain [OPTIONS] --lines < FILE\n",
+        ] {
+            assert!(help.contains(usage), "{help}");
+        }
     }
 
     #[test]

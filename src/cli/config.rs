@@ -82,11 +82,16 @@ struct FileFormat {
     clients: Option<IgnoredAny>,
 }
 
+/// Returns the user's configuration file, whether it is there or not.
+pub(super) fn user_file() -> Option<PathBuf> {
+    etcetera::base_strategy::Xdg::new()
+        .ok()
+        .map(|xdg| xdg.config_dir().join("mcpwake/config.toml"))
+}
+
 /// Returns the settings from the files of this machine, the environment and the arguments.
 pub(super) fn load(global: &Global) -> Result<Settings, ConfigError> {
-    let user = etcetera::base_strategy::Xdg::new()
-        .ok()
-        .map(|xdg| xdg.config_dir().join("mcpwake/config.toml"));
+    let user = user_file();
     let variable = std::env::var_os(READ_ONLY_VARIABLE);
     load_from(Path::new(SYSTEM_FILE), user, variable, global)
 }
@@ -196,6 +201,35 @@ mod tests {
 
     fn global(args: &[&str]) -> Global {
         Cli::parse_from([&["mcpwake"], args].concat()).global
+    }
+
+    /// The examples of the README, one file together.
+    #[test]
+    fn the_examples_of_the_readme_are_read_and_do_what_it_says() {
+        let readme = include_str!("../../README.md");
+        let (_, rest) = readme.split_once("### Configuration").unwrap();
+        let (section, _) = rest.split_once("\n### ").unwrap();
+        let blocks = section.split("```toml\n").skip(1);
+        let text: String = blocks.map(|block| block.split("```").next().unwrap()).collect();
+        assert_eq!(
+            text.matches("[[").count(),
+            2 + text.matches("[[\"").count(),
+            "{text}"
+        );
+        let files = Files::new();
+        let file = files.write("config.toml", &text);
+        let settings = load_from(&file, None, None, &global(&[])).unwrap();
+        assert!(settings.read_only && settings.refresh_ms == 1000);
+        let addition = settings.catalogs.first().unwrap();
+        let catalog = crate::catalog::Catalog::builtin()
+            .unwrap()
+            .extended(&addition.file, &addition.text)
+            .unwrap();
+        let verdict = catalog.verdict_line("/opt/bin/billingd serve tools");
+        assert_eq!(verdict.rule.as_deref(), Some("billing"));
+        let os = crate::model::host::Os::Linux;
+        let mut files = catalog.config_files(os).into_iter();
+        assert!(files.any(|file| file.client_name == "Acme Agent" && file.path == "~/.acme/mcp.json"));
     }
 
     struct Files {

@@ -13,6 +13,7 @@ use crate::model::sample::Sample;
 use crate::model::time::UnixMillis;
 use crate::store::Receipt;
 
+pub mod limits;
 mod nowhere;
 pub mod own;
 

@@ -6,6 +6,7 @@ use super::processes;
 use super::row::{Figures, Node, Reach, RowId};
 use super::sort;
 use super::why;
+use crate::model::bytes::OsBytes;
 use crate::model::finding::Finding;
 use crate::model::identity::{Pid, ProcessKey};
 use crate::model::instance::{Instance, OwnerKey, Role};
@@ -202,7 +203,7 @@ fn owner_title(shown: Shown<'_>, owner: &OwnerKey) -> Safe {
         }
         OwnerKey::Process(key) => match (shown.world.judged.clients.get(key), shown.process(*key)) {
             (Some(client), _) => Safe::from_text(&client.name),
-            (None, Some(process)) => shown.name(process),
+            (None, Some(process)) => program_and_script(shown, process),
             (None, None) => Safe::literal("(gone)"),
         },
         OwnerKey::User(uid) => {
@@ -219,13 +220,31 @@ fn owner_title(shown: Shown<'_>, owner: &OwnerKey) -> Safe {
     }
 }
 
+/// Returns what tells one unknown client from another: its program and the file that it runs, `node client.mjs`.
+fn program_and_script(shown: Shown<'_>, process: &Process) -> Safe {
+    const LONGEST: usize = 32;
+    let name = shown.name(process);
+    let operand = process
+        .args()
+        .iter()
+        .skip(1)
+        .find(|argument| !argument.as_bytes().starts_with(b"-"));
+    let file = operand.filter(|operand| operand.as_bytes().iter().any(|byte| matches!(byte, b'/' | b'.')));
+    match file.map(OsBytes::basename) {
+        Some(file) if !file.is_empty() && file.len() <= LONGEST => {
+            Safe::join([name, shown.safe_bytes(file)], " ")
+        }
+        _ => name,
+    }
+}
+
 fn adopter_name(shown: Shown<'_>, owner: &OwnerKey) -> Option<Safe> {
     let instances = &shown.world.judged.instances;
     let adopter = instances
         .iter()
         .filter(|one| one.owner == *owner)
         .find_map(|one| one.adopter.as_ref())?;
-    Some(Safe::from_bytes(adopter.name.as_bytes()))
+    Some(shown.safe_bytes(adopter.name.as_bytes()))
 }
 
 fn owner_name(shown: Shown<'_>, node: &Node, owner: &OwnerKey) -> Safe {
@@ -243,10 +262,10 @@ fn owner_name(shown: Shown<'_>, node: &Node, owner: &OwnerKey) -> Safe {
             let user = shown.process(*key).and_then(processes::user);
             let user = user.map_or(Safe::default(), |user| Safe::from_text(&user));
             let pid = Safe::join([Safe::from_text(&key.pid.to_string()), user], " ");
-            let client = if is_client(shown, *key) {
+            let client = if shown.world.judged.clients.contains_key(key) {
                 ""
             } else {
-                " (no known client)"
+                " (unknown)"
             };
             let count = Safe::from_text(&format!("{count}{client}"));
             Safe::join([title, pid, count], "  ")
@@ -274,8 +293,24 @@ fn owner_cell(shown: Shown<'_>, node: &Node, owner: &OwnerKey, column: ColumnId)
             .map_or_else(Safe::default, |process| {
                 process_cell(shown, process, ColumnId::User)
             }),
-        ColumnId::Why | ColumnId::Command => why::of_sum(node),
+        ColumnId::Why | ColumnId::Command => of_sum(node),
         _ => sum_cell(&node.figures, column).unwrap_or_default(),
+    }
+}
+
+/// Returns how many of a sum have each finding, where they differ; else what stands out in it.
+fn of_sum(node: &Node) -> Safe {
+    let figures = &node.figures;
+    let counted = Finding::ALL.map(|finding| (finding, figures.count(finding)));
+    let counts: Vec<String> = counted
+        .iter()
+        .filter(|(_, count)| *count > 0)
+        .map(|(finding, count)| format!("{count} {}", finding.word()))
+        .collect();
+    if counts.len() > 1 {
+        Safe::from_text(&counts.join(" "))
+    } else {
+        why::of_sum(node)
     }
 }
 
@@ -283,7 +318,7 @@ fn kind_cell(shown: Shown<'_>, node: &Node, column: ColumnId) -> Safe {
     match column {
         ColumnId::Name => name(shown, node),
         ColumnId::Finding => node.figures.worst().map_or_else(Safe::default, finding),
-        ColumnId::Why | ColumnId::Command => why::of_sum(node),
+        ColumnId::Why | ColumnId::Command => of_sum(node),
         ColumnId::Elapsed => Safe::default(),
         _ => sum_cell(&node.figures, column).unwrap_or_default(),
     }

@@ -15,6 +15,7 @@ mod common;
 #[cfg(target_os = "linux")]
 mod part;
 #[cfg(target_os = "linux")]
+mod programs;
 mod signals;
 #[cfg(target_os = "linux")]
 mod situations;
@@ -35,6 +36,7 @@ fn main() -> std::process::ExitCode {
     let arguments = libtest_mimic::Arguments::from_args();
     common::watched::adopt_orphans();
     let mut trials = situations::trials();
+    trials.extend(programs::trials());
     trials.extend(signals::trials());
     libtest_mimic::run(&arguments, trials).exit_code()
 }

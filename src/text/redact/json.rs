@@ -6,6 +6,7 @@
 use super::edits::{Edit, Edits, Place, Quoting, View};
 use super::engine::{Engine, Expect, JSON_RULE, Strength};
 use super::names::Meaning;
+use super::programs::Follow;
 
 /// Returns whether the text is one JSON object or array and nothing else.
 pub(super) fn is_whole(text: &[u8]) -> bool {
@@ -26,6 +27,7 @@ pub(super) fn scan<'r>(engine: &'r Engine, text: &[u8], depth: usize, edits: &mu
                 depth,
                 edits,
                 frames: Vec::new(),
+                so_far: Follow::default(),
             };
             scanner.run();
             at = scanner.at.max(at + 1);
@@ -33,6 +35,29 @@ pub(super) fn scan<'r>(engine: &'r Engine, text: &[u8], depth: usize, edits: &mu
             at += 1;
         }
     }
+}
+
+/// Finds the secrets in an object whose every value is one: headers.
+pub(super) fn scan_map<'r>(engine: &'r Engine, text: &[u8], depth: usize, edits: &mut Edits<'r>) {
+    let outside = Frame {
+        object: true,
+        at_key: false,
+        key: Key::Map,
+        all: false,
+        in_array: false,
+        named: false,
+        expect: Expect::Nothing,
+    };
+    let mut scanner = Scanner {
+        engine,
+        text,
+        at: 0,
+        depth,
+        edits,
+        frames: vec![outside],
+        so_far: Follow::default(),
+    };
+    scanner.run();
 }
 
 fn begins_json(text: &[u8]) -> bool {
@@ -85,6 +110,7 @@ struct Scanner<'s, 'r> {
     depth: usize,
     edits: &'s mut Edits<'r>,
     frames: Vec<Frame>,
+    so_far: Follow,
 }
 
 impl Scanner<'_, '_> {
@@ -186,6 +212,7 @@ impl Scanner<'_, '_> {
             .strength()
             .is_some_and(|strength| self.engine.is_secret(&view.bytes, strength));
         let mut inner = Edits::default();
+        self.engine.follow(&mut self.so_far, &view.bytes, &mut inner);
         let next = if secret {
             inner.add(0..view.bytes.len(), JSON_RULE);
             Expect::Nothing
