@@ -16,6 +16,7 @@ mod common;
 mod part;
 #[cfg(target_os = "linux")]
 mod programs;
+#[cfg(target_os = "linux")]
 mod signals;
 #[cfg(target_os = "linux")]
 mod situations;
