@@ -13,11 +13,13 @@ use crate::model::sample::Sample;
 use crate::model::time::UnixMillis;
 use crate::store::Receipt;
 
+mod environment;
 pub mod own;
 
 #[cfg(target_os = "linux")]
 pub mod linux;
-#[cfg(target_os = "macos")]
+// Tests run everything but the calls on any system: the decoders take bytes.
+#[cfg(any(target_os = "macos", test))]
 pub mod macos;
 
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
@@ -72,7 +74,7 @@ pub fn system() -> Result<(Box<dyn Source>, Os), SourceError> {
     #[cfg(target_os = "linux")]
     let (source, os) = (linux::LinuxSource::new(linux::Options::default())?, Os::Linux);
     #[cfg(target_os = "macos")]
-    let (source, os) = (macos::MacosSource, Os::Macos);
+    let (source, os) = (macos::MacosSource::new()?, Os::Macos);
     Ok((Box::new(source), os))
 }
 
