@@ -43,6 +43,7 @@ pub(super) fn assemble(
         zombies: &memory.zombies,
         drafts,
         connections: Court::connections(sample),
+        ssh_masters: Court::ssh_masters(sample),
     };
     let cases: Vec<Case<'_, '_>> = court
         .drafts

@@ -12,6 +12,7 @@ use super::Known;
 use super::group::Draft;
 use super::identify::Identities;
 use super::listeners::Ends;
+use super::masters;
 use super::tree::Tree;
 
 /// The material of one judgement.
@@ -32,9 +33,17 @@ pub(crate) struct Court<'a> {
     pub(crate) drafts: Vec<Draft>,
     /// Connected TCP and UDP sockets by their addresses.
     pub(crate) connections: BTreeMap<Ends, u64>,
+    /// Ssh masters that have left their parent.
+    pub(crate) ssh_masters: Vec<&'a Process>,
 }
 
 impl<'a> Court<'a> {
+    /// Returns the ssh masters of a sample.
+    pub(crate) fn ssh_masters(sample: &'a Sample) -> Vec<&'a Process> {
+        let processes = sample.processes.values().map(std::sync::Arc::as_ref);
+        processes.filter(|process| masters::is_one(process)).collect()
+    }
+
     /// Returns the connected sockets of a sample by their addresses.
     pub(crate) fn connections(sample: &Sample) -> BTreeMap<Ends, u64> {
         let sockets = sample

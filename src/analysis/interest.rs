@@ -11,6 +11,7 @@ use crate::model::sample::Sample;
 use super::Known;
 use super::finding::RELAY_DEPTH;
 use super::identify::{self, Identities};
+use super::masters;
 use super::tree::Tree;
 use super::wire;
 
@@ -29,7 +30,7 @@ pub struct Places {
 }
 
 /// Returns which processes the next closer look is to read: candidates with their ancestors and
-/// descendants, known clients, the selected process, and what passes on requests to a candidate, as
+/// descendants, known clients, ssh masters, the selected process, and what passes on requests to a candidate, as
 /// far as `looked` (this sample or the one before, after its own closer look) tells.
 pub fn interest(
     sample: &Sample,
@@ -56,6 +57,11 @@ pub fn interest(
         );
         add_relays(looked, key, RELAY_DEPTH, &mut closely);
     }
+    let masters = sample
+        .processes
+        .values()
+        .filter(|process| masters::is_one(process));
+    closely.extend(masters.map(|process| process.key));
     let mut identifiers = known.catalog.env_identifiers();
     identifiers.insert(HOME.to_owned());
     Interest {

@@ -19,6 +19,7 @@ mod identify;
 mod interest;
 mod lineage;
 mod listeners;
+mod masters;
 mod reach;
 #[cfg(test)]
 mod situations;

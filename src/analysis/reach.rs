@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, SocketMeaning};
 use crate::model::bytes::OsBytes;
 use crate::model::descriptor::{Descriptor, Target};
 use crate::model::finding::{Lead, LeadKind};
@@ -15,6 +15,7 @@ use crate::model::socket::{InetSocket, Protocol, UnixSocket};
 use super::court::Court;
 use super::finding::Case;
 use super::listeners;
+use super::masters;
 use super::ssh;
 use super::wire;
 
@@ -41,9 +42,10 @@ pub(crate) fn of(case: &Case<'_, '_>) -> Option<Vec<Lead>> {
         collector.files(process);
     }
     for process in &members {
-        collector.ssh(process);
+        collector.ssh(process, "");
         collector.environment(process);
     }
+    collector.masters(&members);
     collector.children(&members);
     let mut leads = collector.leads;
     leads.sort_by_key(|lead| rank(lead.kind));
@@ -209,9 +211,23 @@ impl Collector<'_, '_, '_> {
             .is_some_and(|other| other.comm.as_bytes() == b"ssh-agent");
         let place = if agent { SSH_AGENT } else { path.as_bytes() };
         let known = self.catalog().socket_meaning(place);
+        let master = holder
+            .and_then(|holder| self.court().get(holder.process))
+            .and_then(|other| ssh::parse(other.args()));
+        let known = known.or_else(|| {
+            let control = ssh::control_path(path);
+            Some(SocketMeaning {
+                meaning: format!("control path {control} of an ssh master: anybody who may use it can act"),
+                advice: Some(master?.usual(&control)),
+            })
+        });
         let holder = holder.map(|holder| format!("; the other end is {}", self.court().call(holder.process)));
         let unknown = "a unix socket with a name; what is served there is not known here".to_owned();
         let (meaning, advice) = known.map_or((unknown, None), |known| (known.meaning, known.advice));
+        if socket.listening && ssh::parse(process.args()).is_some() {
+            // Its control path: the lead of the connection names it.
+            return;
+        }
         let kind = if socket.listening {
             LeadKind::Listener
         } else {
@@ -292,24 +308,20 @@ impl Collector<'_, '_, '_> {
         }
     }
 
-    fn ssh(&mut self, process: &Process) {
+    /// `why` is added to what the connection means.
+    fn ssh(&mut self, process: &Process, why: &str) {
         let Some(call) = ssh::parse(process.args()) else {
             return;
         };
-        let control = call.control_path.or_else(|| self.control_socket(process));
+        // What it listens on is the path itself; argv may have tokens in it (`%r@%h:%p`).
+        let control = self.control_socket(process).or_else(|| call.control_path.clone());
         let meaning = match &control {
             Some(path) => {
                 format!("an ssh connection with the control path {path}: anybody who may use it can act")
             }
             None => "an ssh connection; no control path is in its argv".to_owned(),
         };
-        let advice = control.as_ref().map(|path| {
-            let path = shlex::try_quote(path).map_or_else(|_| path.clone(), std::borrow::Cow::into_owned);
-            format!(
-                "check: ssh -O check -S {path} {0}; revoke: ssh -O exit -S {path} {0}",
-                call.target
-            )
-        });
+        let advice = control.as_ref().map(|path| call.usual(path));
         let lead = Lead {
             kind: LeadKind::Ssh,
             target: call.target.clone().into(),
@@ -322,9 +334,25 @@ impl Collector<'_, '_, '_> {
                 .to_owned(),
             ),
             advice,
-            ..lead(process, None, meaning)
+            ..lead(process, None, meaning + why)
         };
         self.add(format!("{}{}", process.key, call.target).as_bytes(), lead);
+    }
+
+    /// Masters that have left the instance.
+    fn masters(&mut self, members: &[&Process]) {
+        let court = self.case.court;
+        for master in &court.ssh_masters {
+            if court.draft_of(master.key).is_some() {
+                continue;
+            }
+            let why = members
+                .iter()
+                .find_map(|member| masters::why_of(court.sample, master, member));
+            if let Some(why) = why {
+                self.ssh(master, &format!("; {why}"));
+            }
+        }
     }
 
     /// A multiplexing master listens on its control path, whatever its argv says.
@@ -333,7 +361,7 @@ impl Collector<'_, '_, '_> {
         wire::descriptors(process).iter().find_map(|one| {
             let socket = sockets.unix.get(&one.target.inode()?)?;
             let path = socket.path.as_ref().filter(|_| socket.listening)?;
-            Some(path.lossy().into_owned())
+            Some(ssh::control_path(path))
         })
     }
 

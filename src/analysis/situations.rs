@@ -435,7 +435,10 @@ fn the_main_process_of_a_unit_is_managed_and_no_orphan() {
 fn reach_names_connections_credentials_and_ssh() {
     let mut machine = on_pipes();
     machine.tcp(SERVER, 20, 950, "10.0.0.1:40000", Some("10.2.0.4:443"));
-    machine.add(300, SERVER, "ssh -N -o ControlPath=/tmp/ctl deploy@10.2.0.4");
+    machine.add(300, SERVER, "ssh -N -o ControlPath=/tmp/%r@%h deploy@10.2.0.4");
+    machine.socket(300, 4, 960, 0);
+    let control = machine.sockets.unix.get_mut(&960).expect("control");
+    (control.path, control.listening) = (Some("/tmp/ctl.fUxnQhUIwZ7O4dfY".into()), true);
     if let Reading::Value(environment) = &mut machine.process(SERVER).environment {
         environment.names = vec!["GITHUB_TOKEN".into(), "PATH".into()];
     }
@@ -458,6 +461,29 @@ fn reach_names_connections_credentials_and_ssh() {
             .advice
             .as_ref()
             .is_some_and(|advice| advice.contains("ssh -O exit -S /tmp/ctl"))
+    );
+}
+
+#[test]
+fn a_connection_to_the_control_path_of_an_ssh_master_is_a_lead() {
+    let mut machine = on_pipes();
+    machine.add_argv(400, 1, vec!["ssh: /tmp/ctl [mux]".into()]);
+    machine.socket(SERVER, 20, 970, 971);
+    machine.socket(400, 5, 971, 970);
+    machine.sockets.unix.get_mut(&971).expect("accepted").path = Some("/tmp/ctl.fUxnQhUIwZ7O4dfY".into());
+    let judged = once(&machine);
+    let reach = instance(&judged, SERVER).reach.clone().expect("reach");
+    assert_eq!(reach[0].kind, LeadKind::UnixSocket);
+    assert!(
+        reach[0]
+            .meaning
+            .starts_with("control path /tmp/ctl of an ssh master")
+    );
+    assert!(
+        reach[0]
+            .advice
+            .as_ref()
+            .is_some_and(|advice| advice.contains("ssh -O exit -S /tmp/ctl any"))
     );
 }
 

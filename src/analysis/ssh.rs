@@ -1,5 +1,7 @@
 //! Reads an `ssh` command line: target and control path (ssh(1)).
 
+use std::borrow::Cow;
+
 use crate::model::bytes::OsBytes;
 
 /// What an ssh process was started with.
@@ -9,6 +11,25 @@ pub(crate) struct SshCall {
     pub(crate) target: String,
     /// `-S PATH`, or `-o ControlPath=PATH`.
     pub(crate) control_path: Option<String>,
+}
+
+impl SshCall {
+    /// Returns the usual check and revocation of a master with this control path, as text.
+    pub(crate) fn usual(&self, control: &str) -> String {
+        let path = quoted(control);
+        // Whoever is asked by path is not looked up by name, but ssh wants one.
+        let host = quoted(if self.target == control {
+            "any"
+        } else {
+            &self.target
+        });
+        format!("check: ssh -O check -S {path} {host}; revoke: ssh -O exit -S {path} {host}")
+    }
+}
+
+/// The text is pasted into a shell, and the words are another process's.
+fn quoted(word: &str) -> Cow<'_, str> {
+    shlex::try_quote(word).unwrap_or(Cow::Borrowed("PATH-WITH-NUL"))
 }
 
 /// Options of ssh(1) that take a value.
@@ -49,7 +70,7 @@ pub(crate) fn parse(argv: &[OsBytes]) -> Option<SshCall> {
         let letter = characters.next();
         let glued: String = characters.collect();
         let value = if glued.is_empty() {
-            words.next().map(std::borrow::Cow::into_owned)
+            words.next().map(Cow::into_owned)
         } else {
             Some(glued)
         };
@@ -70,9 +91,26 @@ pub(crate) fn parse(argv: &[OsBytes]) -> Option<SshCall> {
     (!call.target.is_empty()).then_some(call)
 }
 
+/// Letters that a master puts behind the path while it binds its socket.
+const BOUND_SUFFIX: usize = 16;
+
+/// Returns the control path of a master that listens on `bound`: ssh binds `PATH.` and 16 random letters,
+/// then links PATH to it; the kernel goes on naming the first (OpenSSH, `muxserver_listen` of mux.c).
+pub(crate) fn control_path(bound: &OsBytes) -> String {
+    let bound = bound.lossy();
+    match bound.rsplit_once('.') {
+        Some((path, suffix))
+            if suffix.len() == BOUND_SUFFIX && suffix.bytes().all(|byte| byte.is_ascii_alphanumeric()) =>
+        {
+            path.to_owned()
+        }
+        _ => bound.into_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::parse;
+    use super::{control_path, parse};
     use crate::model::bytes::OsBytes;
 
     fn call(line: &str) -> Option<(String, Option<String>)> {
@@ -96,11 +134,40 @@ mod tests {
     }
 
     #[test]
+    fn the_path_behind_a_bound_socket_is_the_one_that_ssh_can_be_asked_by() {
+        let cases = [
+            ("/tmp/cm-u@h:22.fUxnQhUIwZ7O4dfY", "/tmp/cm-u@h:22"),
+            ("/tmp/cm-u@h:22", "/tmp/cm-u@h:22"),
+            ("/tmp/c.host.example", "/tmp/c.host.example"),
+            ("/tmp/c.fUxnQhUIwZ7O4d_Y", "/tmp/c.fUxnQhUIwZ7O4d_Y"),
+        ];
+        for (bound, path) in cases {
+            assert_eq!(control_path(&OsBytes::from(bound)), path);
+        }
+    }
+
+    #[test]
     fn a_master_that_rewrote_its_title_is_read() {
         let argv = [OsBytes::from("ssh: /tmp/ctl [mux]")];
         assert_eq!(
             parse(&argv).and_then(|call| call.control_path).as_deref(),
             Some("/tmp/ctl")
+        );
+        assert_eq!(
+            parse(&argv).map(|call| call.usual("/tmp/ctl")).as_deref(),
+            Some("check: ssh -O check -S /tmp/ctl any; revoke: ssh -O exit -S /tmp/ctl any")
+        );
+    }
+
+    #[test]
+    fn what_is_to_be_pasted_into_a_shell_is_quoted() {
+        let argv = ["ssh", "-S", "/tmp/a b", "$(touch x)"].map(OsBytes::from);
+        let usual = parse(&argv).map(|call| call.usual("/tmp/a b"));
+        assert_eq!(
+            usual.as_deref(),
+            Some(
+                "check: ssh -O check -S '/tmp/a b' '$(touch x)'; revoke: ssh -O exit -S '/tmp/a b' '$(touch x)'"
+            )
         );
     }
 }

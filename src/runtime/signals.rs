@@ -6,12 +6,16 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::platform::own;
 
-/// The signals that are caught. Those that the program does not catch (`SIGPIPE` apart, which
-/// Rust ignores) do what they always do.
+/// The signals that are caught: all that somebody may send to end the program or by mistake, so that it
+/// never leaves a terminal in raw mode. `SIGPIPE` is ignored by Rust.
 pub(super) struct Signals {
     terminate: Signal,
     hang_up: Signal,
     interrupt: Signal,
+    quit: Signal,
+    alarm: Signal,
+    user_1: Signal,
+    user_2: Signal,
     stop: Signal,
     resume: Signal,
     window: Signal,
@@ -20,7 +24,7 @@ pub(super) struct Signals {
 /// What a signal asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Heard {
-    /// `SIGTERM`, `SIGINT`: end in order.
+    /// `SIGTERM`, `SIGINT`, and what else ends a program by default: end in order.
     End,
     /// `SIGHUP`: the terminal has gone.
     HangUp,
@@ -39,6 +43,10 @@ impl Signals {
             terminate: signal(SignalKind::terminate())?,
             hang_up: signal(SignalKind::hangup())?,
             interrupt: signal(SignalKind::interrupt())?,
+            quit: signal(SignalKind::quit())?,
+            alarm: signal(SignalKind::alarm())?,
+            user_1: signal(SignalKind::user_defined1())?,
+            user_2: signal(SignalKind::user_defined2())?,
             stop: signal(SignalKind::from_raw(own::STOP_REQUEST))?,
             resume: signal(SignalKind::from_raw(own::CONTINUED))?,
             window: signal(SignalKind::window_change())?,
@@ -52,6 +60,10 @@ impl Signals {
             _ = self.terminate.recv() => Heard::End,
             _ = self.hang_up.recv() => Heard::HangUp,
             _ = self.interrupt.recv() => Heard::End,
+            _ = self.quit.recv() => Heard::End,
+            _ = self.alarm.recv() => Heard::End,
+            _ = self.user_1.recv() => Heard::End,
+            _ = self.user_2.recv() => Heard::End,
             _ = self.stop.recv() => Heard::Stop,
             _ = self.resume.recv() => Heard::Resume,
             _ = self.window.recv() => Heard::Resized,

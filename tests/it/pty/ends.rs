@@ -27,7 +27,15 @@ fn a_terminal_that_controls_nothing_is_one() {
 
 #[test]
 fn signals_that_end_it_restore_the_terminal() {
-    for signal in [Signal::TERM, Signal::HUP, Signal::INT] {
+    for signal in [
+        Signal::TERM,
+        Signal::HUP,
+        Signal::INT,
+        Signal::QUIT,
+        Signal::ALARM,
+        Signal::USR1,
+        Signal::USR2,
+    ] {
         let mut terminal = Start::program().start();
         terminal.has_started();
         terminal.signal(signal);
