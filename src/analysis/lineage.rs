@@ -5,6 +5,7 @@
 
 use crate::model::bytes::OsBytes;
 use crate::model::finding::{Adopter, AdopterKind, Fact, Lineage};
+use crate::model::host::Os;
 use crate::model::identity::{Pid, ProcessKey};
 use crate::model::process::Process;
 
@@ -40,6 +41,9 @@ pub(crate) fn trace(court: &Court<'_>, top: ProcessKey, managed: bool) -> Descen
             facts: Vec::new(),
         };
     }
+    if court.sample.host.os == Os::Macos && parent.key.pid == Pid::INIT && !was_adopted(court, process) {
+        return child_of_launchd();
+    }
     match reparented(court, process, parent) {
         Some((code, because)) => {
             let (kind, how) = adopter_kind(court, parent);
@@ -62,6 +66,26 @@ pub(crate) fn trace(court: &Court<'_>, top: ProcessKey, managed: bool) -> Descen
             facts: Vec::new(),
         },
     }
+}
+
+/// launchd starts applications and agents as well as adopting orphans: such a parent says nothing by itself.
+fn child_of_launchd() -> Descent {
+    let fact = context(
+        "parent_launchd",
+        "its parent is launchd, which starts applications as well as adopting orphans: that alone says nothing",
+        "/proc/PID/stat",
+    );
+    Descent {
+        lineage: Lineage::Unknown,
+        adopter: None,
+        facts: vec![fact],
+    }
+}
+
+/// Returns whether the parent is known to have changed: by the sample before, or by the kernel's word.
+fn was_adopted(court: &Court<'_>, process: &Process) -> bool {
+    let before = court.before(process.key).and_then(|before| before.ppid);
+    court.sample.adopted.contains(&process.key) || before.is_some_and(|before| Some(before) != process.ppid)
 }
 
 fn unknown() -> Descent {
@@ -95,6 +119,10 @@ fn reparented(court: &Court<'_>, process: &Process, parent: &Process) -> Option<
     let before = court.before(process.key).and_then(|before| before.ppid);
     if let Some(before) = before.filter(|before| Some(*before) != process.ppid) {
         return Some(("reparented_seen", format!("it was {before} in the sample before")));
+    }
+    if court.sample.adopted.contains(&process.key) {
+        let because = "the kernel remembers another parent than this one (unique id)";
+        return Some(("reparented", because.to_owned()));
     }
     if is_first_of_namespace(parent) && parent.key.pid != court.sample.observer.pid {
         let because =

@@ -23,6 +23,7 @@ mod masters;
 mod reach;
 #[cfg(test)]
 mod situations;
+mod source;
 mod ssh;
 #[cfg(test)]
 mod testkit;

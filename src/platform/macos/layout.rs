@@ -3,11 +3,6 @@
 //! Names and order follow the headers that each part names. Both targets, aarch64 and `x86_64`, have the same
 //! layout (LP64); the asserts hold on every 64-bit system, so that the decoders run on Linux too.
 
-#![expect(
-    dead_code,
-    reason = "nothing is made of these types: the decoders read bytes at their offsets"
-)]
-
 use std::mem::{offset_of, size_of};
 
 // Flavours of `proc_pidinfo`, <sys/proc_info.h>; the last one is in <sys/proc_info_private.h>.
