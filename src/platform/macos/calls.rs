@@ -10,7 +10,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use super::ffi::{self, Passwd, Timebase};
 use super::kernel::{Clocks, Kernel, Own};
-use super::layout::LONGEST_PATH_BYTES;
+use super::layout::PATH_BYTES;
 use crate::model::bytes::OsBytes;
 use crate::model::identity::Pid;
 
@@ -27,6 +27,9 @@ const ATTEMPTS: u32 = 8;
 const PASSWD_BYTES: usize = 16 * 1024;
 /// <sys/syslimits.h>: `ARG_MAX`; the kernel refuses a larger buffer.
 const ARG_MAX: usize = 1024 * 1024;
+
+/// <sys/proc_info.h>: `PROC_PIDPATHINFO_MAXSIZE`.
+const LONGEST_PATH_BYTES: usize = 4 * PATH_BYTES;
 
 /// The running system.
 #[derive(Debug, Default)]

@@ -78,10 +78,14 @@ pub(super) trait Kernel: Send {
 
 /// Returns why there is no value.
 pub(super) fn absence(errno: Errno) -> Absence {
+    // Two numbers on macOS, one on Linux.
+    if errno == Errno::OPNOTSUPP {
+        return Absence::Unsupported;
+    }
     match errno {
         Errno::ACCESS | Errno::PERM => Absence::Denied,
         Errno::NOENT | Errno::SRCH => Absence::Gone,
-        Errno::NOSYS | Errno::NOTSUP | Errno::OPNOTSUPP => Absence::Unsupported,
+        Errno::NOSYS | Errno::NOTSUP => Absence::Unsupported,
         _ => Absence::Failed,
     }
 }

@@ -35,8 +35,6 @@ pub(super) const TYPE_NEXUS: u32 = 11;
 
 /// `MAXPATHLEN`.
 pub(super) const PATH_BYTES: usize = 1024;
-/// Longest answer of `proc_pidpath` (`PROC_PIDPATHINFO_MAXSIZE`).
-pub(super) const LONGEST_PATH_BYTES: usize = 4 * PATH_BYTES;
 
 /// <sys/sysctl.h>: `struct kinfo_proc`, flattened; parts that are not read are one array each.
 #[repr(C)]

@@ -1,1 +1,10 @@
-//! x
+//! The decoders on constructed answers, and whole samples of a machine that answers as a Mac does.
+
+mod arguments;
+mod descriptors;
+mod mac;
+mod processes;
+mod properties;
+mod saved;
+mod situations;
+mod sockets;
