@@ -14,7 +14,7 @@ use super::layout::PATH_BYTES;
 use crate::model::bytes::OsBytes;
 use crate::model::identity::Pid;
 
-/// <sys/sysctl.h>: `CTL_KERN`, and in it `KERN_PROC` with `KERN_PROC_ALL`, and `KERN_PROCARGS2`.
+/// `sys/sysctl.h`: `CTL_KERN`, and in it `KERN_PROC` with `KERN_PROC_ALL`, and `KERN_PROCARGS2`.
 const KERN: c_int = 1;
 const PROC: c_int = 14;
 const PROC_ALL: c_int = 0;
@@ -25,10 +25,10 @@ const SLACK_BYTES: usize = 64 * 1024;
 const ATTEMPTS: u32 = 8;
 /// Most bytes of an entry of the user database.
 const PASSWD_BYTES: usize = 16 * 1024;
-/// <sys/syslimits.h>: `ARG_MAX`; the kernel refuses a larger buffer.
+/// `sys/syslimits.h`: `ARG_MAX`; the kernel refuses a larger buffer.
 const ARG_MAX: usize = 1024 * 1024;
 
-/// <sys/proc_info.h>: `PROC_PIDPATHINFO_MAXSIZE`.
+/// `sys/proc_info.h`: `PROC_PIDPATHINFO_MAXSIZE`.
 const LONGEST_PATH_BYTES: usize = 4 * PATH_BYTES;
 
 /// The running system.
@@ -143,7 +143,7 @@ impl Kernel for SystemCalls {
             wall_ms: wall
                 .tv_sec
                 .saturating_mul(1000)
-                .saturating_add(i64::from(wall.tv_nsec) / 1_000_000),
+                .saturating_add(wall.tv_nsec / 1_000_000),
             // Sleep is included here, unlike on Linux.
             since_boot_ns: nanoseconds(ClockId::Monotonic),
             own_cpu_us: nanoseconds(ClockId::ThreadCPUTime) / 1000,

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_int, c_void};
 
-/// <mach/mach_time.h>: `struct mach_timebase_info`.
+/// `mach/mach_time.h`: `struct mach_timebase_info`.
 #[repr(C)]
 #[derive(Default)]
 pub(super) struct Timebase {
@@ -10,7 +10,7 @@ pub(super) struct Timebase {
     pub(super) denominator: u32,
 }
 
-/// <pwd.h>: `struct passwd`.
+/// `pwd.h`: `struct passwd`.
 #[repr(C)]
 pub(super) struct Passwd {
     pub(super) name: *mut c_char,
@@ -32,7 +32,7 @@ const _: () = {
 };
 
 unsafe extern "C" {
-    /// <libproc.h>.
+    /// `libproc.h`.
     pub(super) fn proc_pidinfo(
         pid: c_int,
         flavor: c_int,
@@ -41,7 +41,7 @@ unsafe extern "C" {
         buffersize: c_int,
     ) -> c_int;
 
-    /// <libproc.h>.
+    /// `libproc.h`.
     pub(super) fn proc_pidfdinfo(
         pid: c_int,
         fd: c_int,
@@ -50,10 +50,10 @@ unsafe extern "C" {
         buffersize: c_int,
     ) -> c_int;
 
-    /// <libproc.h>.
+    /// `libproc.h`.
     pub(super) fn proc_pidpath(pid: c_int, buffer: *mut c_void, buffersize: u32) -> c_int;
 
-    /// <sys/sysctl.h>.
+    /// `sys/sysctl.h`.
     pub(super) fn sysctl(
         name: *mut c_int,
         namelen: u32,
@@ -63,7 +63,7 @@ unsafe extern "C" {
         newlen: usize,
     ) -> c_int;
 
-    /// <sys/sysctl.h>.
+    /// `sys/sysctl.h`.
     pub(super) fn sysctlbyname(
         name: *const c_char,
         oldp: *mut c_void,
@@ -72,7 +72,7 @@ unsafe extern "C" {
         newlen: usize,
     ) -> c_int;
 
-    /// <pwd.h>.
+    /// `pwd.h`.
     pub(super) fn getpwuid_r(
         uid: u32,
         entry: *mut Passwd,
@@ -81,9 +81,9 @@ unsafe extern "C" {
         result: *mut *mut Passwd,
     ) -> c_int;
 
-    /// <mach/mach_time.h>.
+    /// `mach/mach_time.h`.
     pub(super) fn mach_timebase_info(info: *mut Timebase) -> c_int;
 
-    /// <sys/errno.h>: where errno of this thread is.
+    /// `sys/errno.h`: where errno of this thread is.
     pub(super) fn __error() -> *mut c_int;
 }

@@ -5,14 +5,14 @@
 
 use std::mem::{offset_of, size_of};
 
-// Flavours of `proc_pidinfo`, <sys/proc_info.h>; the last one is in <sys/proc_info_private.h>.
+// Flavours of `proc_pidinfo`, `sys/proc_info.h`; the last one is in `sys/proc_info_private.h`.
 pub(super) const PIDLISTFDS: i32 = 1;
 pub(super) const PIDTBSDINFO: i32 = 3;
 pub(super) const PIDTASKINFO: i32 = 4;
 pub(super) const PIDVNODEPATHINFO: i32 = 9;
 pub(super) const PIDUNIQIDENTIFIERINFO: i32 = 17;
 
-// Flavours of `proc_pidfdinfo`, <sys/proc_info.h>.
+// Flavours of `proc_pidfdinfo`, `sys/proc_info.h`.
 pub(super) const FDVNODEINFO: i32 = 1;
 pub(super) const FDVNODEPATHINFO: i32 = 2;
 pub(super) const FDSOCKETINFO: i32 = 3;
@@ -36,7 +36,7 @@ pub(super) const TYPE_NEXUS: u32 = 11;
 /// `MAXPATHLEN`.
 pub(super) const PATH_BYTES: usize = 1024;
 
-/// <sys/sysctl.h>: `struct kinfo_proc`, flattened; parts that are not read are one array each.
+/// `sys/sysctl.h`: `struct kinfo_proc`, flattened; parts that are not read are one array each.
 #[repr(C)]
 pub(super) struct KinfoProc {
     pub(super) start_seconds: i64,
@@ -71,7 +71,7 @@ pub(super) struct KinfoProc {
     login_and_spare: [u8; 28],
 }
 
-/// <sys/proc_info.h>: `struct proc_bsdinfo`.
+/// `sys/proc_info.h`: `struct proc_bsdinfo`.
 #[repr(C)]
 pub(super) struct BsdInfo {
     pub(super) flags: u32,
@@ -112,7 +112,7 @@ pub(super) struct TaskInfo {
     priority: i32,
 }
 
-/// <sys/proc_info_private.h>: `struct proc_uniqidentifierinfo`.
+/// `sys/proc_info_private.h`: `struct proc_uniqidentifierinfo`.
 #[repr(C)]
 pub(super) struct UniqueIdentifier {
     executable_uuid: [u8; 16],
@@ -297,7 +297,7 @@ pub(super) struct SocketFdInfo {
     pub(super) part: UnSockInfo,
 }
 
-/// <sys/resource.h>, `vm.loadavg`: `struct loadavg`.
+/// `sys/resource.h`, `vm.loadavg`: `struct loadavg`.
 #[repr(C)]
 pub(super) struct LoadAverage {
     pub(super) averages: [u32; 3],

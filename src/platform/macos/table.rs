@@ -271,8 +271,10 @@ pub(super) fn read_working_directory(kernel: &mut dyn Kernel, pid: Pid) -> Readi
     let call = "proc_pidinfo PROC_PIDVNODEPATHINFO";
     match kernel.process_info(pid, PIDVNODEPATHINFO, 0, size_of::<VnodePathInfo>()) {
         Ok(answer) => match process::working_directory(&answer) {
-            Some(Some(path)) => Reading::Value(path),
-            Some(None) => Reading::Failed(format!("{call} of {pid}: the directory has no path")),
+            Some(path) if path.is_empty() => {
+                Reading::Failed(format!("{call} of {pid}: the directory has no path"))
+            }
+            Some(path) => Reading::Value(path),
             None => malformed(pid, call),
         },
         Err(errno) => absent(errno, pid, call),

@@ -11,10 +11,10 @@ use crate::platform::macos::layout::{
     VnodeInfo, VnodeInfoPath,
 };
 
-/// <sys/fcntl.h>: `FREAD`, `FWRITE`.
+/// `sys/fcntl.h`: `FREAD`, `FWRITE`.
 const READ: u32 = 1;
 const WRITE: u32 = 2;
-/// <sys/vnode.h>: `VCHR`, `VFIFO`.
+/// `sys/vnode.h`: `VCHR`, `VFIFO`.
 const CHARACTER_DEVICE: i32 = 4;
 const FIFO: i32 = 7;
 

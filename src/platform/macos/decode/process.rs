@@ -9,14 +9,14 @@ use crate::platform::macos::layout::{
     BsdInfo, KinfoProc, PATH_BYTES, TaskInfo, UniqueIdentifier, VnodeInfoPath, VnodePathInfo,
 };
 
-/// <sys/proc.h>: values of `p_stat`.
+/// `sys/proc.h`: values of `p_stat`.
 const STOPPED: u8 = 4;
 const ZOMBIE: u8 = 5;
-/// <sys/proc.h>: `P_SYSTEM`, `P_TRACED`, `P_WEXIT`.
+/// `sys/proc.h`: `P_SYSTEM`, `P_TRACED`, `P_WEXIT`.
 const SYSTEM: u32 = 0x200;
 const TRACED: u32 = 0x800;
 const EXITING: u32 = 0x2000;
-/// <sys/sysctl.h>: `EPROC_SLEADER`.
+/// `sys/sysctl.h`: `EPROC_SLEADER`.
 const SESSION_LEADER: u32 = 0x2;
 /// No device (`NODEV`).
 const NO_DEVICE: u32 = u32::MAX;
@@ -200,11 +200,10 @@ pub(in crate::platform::macos) fn unique(answer: &[u8]) -> Option<Unique> {
     })
 }
 
-/// Returns the working directory in a `proc_vnodepathinfo`; the outer `None` for an answer that is too short, the
-/// inner one where the kernel knows no path (a directory that was deleted).
-pub(in crate::platform::macos) fn working_directory(answer: &[u8]) -> Option<Option<OsBytes>> {
+/// Returns the working directory in a `proc_vnodepathinfo`; empty where the kernel knows no path of it.
+pub(in crate::platform::macos) fn working_directory(answer: &[u8]) -> Option<OsBytes> {
     let at = offset_of!(VnodePathInfo, cdir) + offset_of!(VnodeInfoPath, path);
-    text_at(answer, at, PATH_BYTES).map(|path| (!path.is_empty()).then_some(path))
+    text_at(answer, at, PATH_BYTES)
 }
 
 /// Returns the path in an answer of `proc_pidpath`.

@@ -19,14 +19,14 @@ use crate::model::descriptor::Target;
 use crate::model::socket::{InetSocket, Protocol, UnixKind, UnixSocket};
 use crate::platform::macos::layout::{InSockInfo, SockbufInfo, SocketFdInfo, TcpSockInfo, UnSockInfo};
 
-/// <sys/socket.h>: families and types.
+/// `sys/socket.h`: families and types.
 const UNIX: i32 = 1;
 const INET: i32 = 2;
 const INET6: i32 = 30;
 const STREAM: i32 = 1;
 const DATAGRAM: i32 = 2;
 const PACKET: i32 = 5;
-/// <netinet/in.h>: `IPPROTO_UDP`.
+/// `netinet/in.h`: `IPPROTO_UDP`.
 const UDP: i32 = 17;
 /// `SOCKINFO_IN`, `SOCKINFO_TCP`, `SOCKINFO_UN`.
 const INFO_IN: i32 = 1;
@@ -155,14 +155,14 @@ fn inet(answer: &[u8], family: i32, protocol: Protocol) -> Option<What> {
     let version = *answer.get(part + offset_of!(InSockInfo, version))?;
     // A socket of both families holds an IPv6 address, which may be one that carries an IPv4 address.
     let four = family == INET || version & (V4 | V6) == V4;
-    let end = |address: usize, port: usize| {
-        let port = port_at(answer, part + port)?;
-        let address: [u8; 16] = bytes(answer, part + address)?;
+    let end = |address_at: usize, number_at: usize| {
+        let number = port_at(answer, part + number_at)?;
+        let address: [u8; 16] = bytes(answer, part + address_at)?;
         Some(if four {
             let [.., a, b, c, d] = address;
-            SocketAddr::new(IpAddr::V4(Ipv4Addr::new(a, b, c, d)), port)
+            SocketAddr::new(IpAddr::V4(Ipv4Addr::new(a, b, c, d)), number)
         } else {
-            v6(address, port)
+            v6(address, number)
         })
     };
     let local = end(offset_of!(InSockInfo, local), offset_of!(InSockInfo, local_port))?;
@@ -173,11 +173,10 @@ fn inet(answer: &[u8], family: i32, protocol: Protocol) -> Option<What> {
     let remote = (remote.port() != 0).then_some(remote);
     let state = match protocol {
         Protocol::Udp if remote.is_some() => "ESTAB",
-        Protocol::Udp => "UNCONN",
         Protocol::Tcp if i32_at(answer, offset_of!(SocketFdInfo, info_kind))? == INFO_TCP => {
             tcp_state(i32_at(answer, part + offset_of!(TcpSockInfo, state))?)
         }
-        Protocol::Tcp => "UNCONN",
+        Protocol::Udp | Protocol::Tcp => "UNCONN",
     };
     Some(What::Inet(InetSocket {
         protocol,

@@ -151,9 +151,9 @@ impl Machine {
     }
 
     /// Adds a process that its parent has started; in its group and session unless that is launchd.
-    pub(super) fn add(&mut self, pid: u32, ppid: u32, uid: u32, program: &str, argv: &[&str]) -> &mut Proc {
-        let parent = self.processes.get(&ppid).filter(|_| ppid > 1).cloned();
-        let (pgid, sid) = parent.as_ref().map_or((pid, pid), |one| (one.pgid, one.sid));
+    pub(super) fn add(&mut self, pid: u32, parent: u32, uid: u32, program: &str, argv: &[&str]) -> &mut Proc {
+        let family = self.processes.get(&parent).filter(|_| parent > 1);
+        let (group, session) = family.map_or((pid, pid), |one| (one.pgid, one.sid));
         let count = i32::try_from(argv.len()).unwrap();
         let home = if uid == 0 {
             "HOME=/var/root"
@@ -163,13 +163,13 @@ impl Machine {
         let environment = ["PATH=/usr/bin:/bin", home, "SECRET_TOKEN=hunter2"];
         let process = Proc {
             pid,
-            ppid,
-            pgid,
-            sid,
+            ppid: parent,
+            pgid: group,
+            sid: session,
             uid,
             started: u64::from(pid) * 1_000_000,
             unique: 100_000 + u64::from(pid),
-            born_under: 100_000 + u64::from(ppid),
+            born_under: 100_000 + u64::from(parent),
             stat: 2,
             flags: 0x4,
             comm: program.rsplit('/').next().unwrap().chars().take(16).collect(),
