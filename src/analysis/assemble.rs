@@ -15,7 +15,7 @@ use crate::model::world::World;
 use super::court::{Court, strong};
 use super::finding::{self, Case, Judgement};
 use super::group::{self, Draft};
-use super::lineage::{self, Descent};
+use super::lineage::{self, Descent, Ties};
 use super::tree::Tree;
 use super::{Known, Memory, container, facts, generations, reach, source};
 
@@ -73,7 +73,12 @@ fn instance(case: &Case<'_, '_>, judgement: &Judgement, all: &[Judgement]) -> In
     let (court, draft) = (case.court, case.draft);
     let top = draft.top();
     let managed = court.get(top).and_then(|process| manager(court, process));
-    let descent = lineage::trace(court, top, managed.is_some());
+    let ties = Ties {
+        instance: draft.id,
+        managed: managed.is_some(),
+        judgement,
+    };
+    let descent = lineage::trace(court, top, ties);
     let client = client(court, draft, judgement);
     let via = via(court, draft, judgement, all);
     let mut found = judgement.facts.clone();

@@ -68,6 +68,8 @@ fn build(
         .iter()
         .map(|holder| holder_of(case, holder, client))
         .collect();
+    // One with a descriptor of each access stands there twice.
+    named.dedup_by_key(|holder| holder.pid);
     named.sort_by_key(|holder| match holder.relation {
         Relation::Client => 0,
         Relation::Ancestor => 1,
@@ -77,6 +79,9 @@ fn build(
     let holder_count = u32::try_from(named.len()).unwrap_or(u32::MAX);
     let peer = match &other {
         None => PeerState::NotApplicable,
+        Some(OtherEnd::NoHolder) if end.is_some_and(|end| case.unseen_holder(end).is_some()) => {
+            PeerState::Hidden
+        }
         Some(OtherEnd::Closed | OtherEnd::NoHolder) => PeerState::None,
         Some(OtherEnd::Hidden { .. } | OtherEnd::Unread(_)) => PeerState::Hidden,
         Some(OtherEnd::Holders(_)) if named.iter().all(|holder| holder.relation == Relation::Member) => {

@@ -1,8 +1,9 @@
 //! Why a process is, or is not, taken for an MCP server, in sentences.
 
-use crate::catalog::{Seen, Verdict};
+use crate::catalog::{EntryMatch, Seen, Verdict};
 use crate::model::identity::ProcessKey;
 use crate::model::instance::{Instance, Role};
+use crate::model::known::ConfiguredServer;
 use crate::model::process::Process;
 use crate::model::world::World;
 
@@ -92,23 +93,67 @@ fn because(world: &World, known: &Known, process: &Process, verdict: &Verdict) -
         home: identify::home(process),
         variables: process.environment.value().map(|read| &read.identifiers),
     };
+    sentences.extend(equal_entries(world, known, &seen));
+    sentences
+}
+
+/// An entry that equals it is told once, with every client that reads its file: some read the files of others.
+fn equal_entries(world: &World, known: &Known, seen: &Seen<'_>) -> Vec<String> {
+    let mut told: Vec<Equal<'_>> = Vec::new();
     for entry in &known.configured.servers {
-        if let Some(how) = known.catalog.matches(entry, &seen) {
-            let loss = if how.lossy {
+        let Some(how) = known.catalog.matches(entry, seen) else {
+            continue;
+        };
+        let client = (entry.client.as_str(), entry.client_name.as_str());
+        let same = |one: &&mut Equal<'_>| {
+            one.entry.file == entry.file && one.entry.name == entry.name && one.how.lossy == how.lossy
+        };
+        match told.iter_mut().find(same) {
+            Some(one) => one.clients.push(client),
+            None => told.push(Equal {
+                entry,
+                how,
+                clients: vec![client],
+            }),
+        }
+    }
+    told.into_iter()
+        .map(|mut one| {
+            one.clients.dedup();
+            let loss = if one.how.lossy {
                 ", with something lost on the way"
             } else {
                 ""
             };
-            sentences.push(format!(
+            format!(
                 "equals the entry {} of {} in {}{loss}: {}",
-                entry.name.lossy(),
-                entry.client_name,
-                entry.file.lossy(),
-                how.because
-            ));
-        }
-    }
-    sentences
+                one.entry.name.lossy(),
+                readers(world, &one.clients),
+                one.entry.file.lossy(),
+                one.how.because
+            )
+        })
+        .collect()
+}
+
+/// An entry that equals the command line, and whose it is.
+struct Equal<'a> {
+    entry: &'a ConfiguredServer,
+    how: EntryMatch,
+    /// Id and name, in the order of the catalogue.
+    clients: Vec<(&'a str, &'a str)>,
+}
+
+/// Names the clients that read a file; of several, which of them run.
+fn readers(world: &World, clients: &[(&str, &str)]) -> String {
+    let runs = |id: &str| world.judged.clients.values().any(|client| client.id == id);
+    let one = clients.len() == 1;
+    let names = clients.iter().map(|(id, name)| match (one, runs(id)) {
+        (true, _) => (*name).to_owned(),
+        (false, true) => format!("{name} (running)"),
+        (false, false) => format!("{name} (not running)"),
+    });
+    names.collect::<Vec<_>>().join(" and ")
 }
 
 fn in_instance(instance: &Instance, process: &Process) -> Vec<String> {
@@ -119,6 +164,11 @@ fn in_instance(instance: &Instance, process: &Process) -> Vec<String> {
         by.rule,
         by.because
     )];
+    let overwritten = instance
+        .facts
+        .iter()
+        .filter(|fact| fact.code == "title_overwritten");
+    sentences.extend(overwritten.map(|fact| fact.text.clone()));
     let role = instance
         .members()
         .find(|(key, _)| *key == process.key)
@@ -147,4 +197,56 @@ fn files_looked_at(known: &Known) -> Vec<String> {
         .iter()
         .map(|problem| format!("not read: {}: {}", problem.what, problem.detail));
     std::iter::once(equal).chain(unread).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::analysis::testkit::{Machine, Run, instance};
+    use crate::model::bytes::OsBytes;
+    use crate::model::host::Os;
+    use crate::model::known::Configured;
+
+    /// Warp reads Codex's file too: the entry is told once, the file's own client first.
+    #[test]
+    fn a_file_that_two_clients_read_names_both_and_says_which_one_runs() {
+        let home: OsBytes = "/home/user".into();
+        let file: OsBytes = "/home/user/.codex/config.toml".into();
+        let text = b"[mcp_servers.tool]\ncommand = \"/opt/tool\"\nargs = [\"serve\"]\n";
+        let mut run = Run::new();
+        let catalog = Arc::clone(&run.known.catalog);
+        let servers = catalog
+            .config_files(Os::Linux)
+            .iter()
+            .filter(|one| one.path == "~/.codex/config.toml")
+            .flat_map(|one| catalog.parse_config(one.index, &file, &home, None, text).unwrap())
+            .collect::<Vec<_>>();
+        assert_eq!(servers.len(), 2, "Codex and Warp");
+        run.known.configured = Arc::new(Configured {
+            servers,
+            ..Configured::default()
+        });
+        let mut machine = Machine::new();
+        machine.add(10, 1, "codex");
+        let key = machine.add(20, 10, "/opt/tool serve").key;
+        let judged = run.judge(&machine);
+        let by = &instance(&judged, 20).identified_by;
+        assert_eq!(by.client.as_deref(), Some("Codex"));
+        let world = World {
+            seq: 1,
+            sample: machine.sample(),
+            judged,
+            complete: true,
+        };
+        let because = explain(&world, &run.known, key).because;
+        let told: Vec<&String> = because
+            .iter()
+            .filter(|line| line.starts_with("equals the entry"))
+            .collect();
+        assert_eq!(told.len(), 1, "{because:?}");
+        let wanted = "equals the entry tool of Codex (running) and Warp (not running) in /home/user/.codex/config.toml";
+        assert!(told[0].starts_with(wanted), "{told:?}");
+    }
 }

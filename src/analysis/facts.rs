@@ -25,6 +25,7 @@ pub(crate) fn of(case: &Case<'_, '_>, judgement: &Judgement) -> Vec<Fact> {
         about_signals(server, &mut facts);
         about_files(server, &mut facts);
     }
+    about_titles(case, &mut facts);
     about_launchers(case, &mut facts);
     about_group(case, &mut facts);
     about_namespace(case, &mut facts);
@@ -65,19 +66,30 @@ fn about_wire(case: &Case<'_, '_>, judgement: &Judgement, facts: &mut Vec<Fact>)
         .as_ref()
         .filter(|end| end.holder_count > 1 && client_reads(end))
     {
-        let others: Vec<String> = stdin
-            .holders
-            .iter()
-            .filter(|holder| holder.relation != Relation::Client)
-            .map(|holder| holder.pid.to_string())
-            .collect();
-        let text = format!(
-            "more than the client hold the other end of stdin: {}; no end of file comes while one of them lives",
-            others.join(", ")
-        );
-        facts.push(supporting("more_holders", text, "/proc/*/fd"));
+        facts.push(more_holders(stdin));
     }
     about_unread(case, facts);
+}
+
+/// Names the holders beside the client, as far as they are named, and counts the rest.
+fn more_holders(stdin: &End) -> Fact {
+    let others: Vec<String> = stdin
+        .holders
+        .iter()
+        .filter(|holder| holder.relation != Relation::Client)
+        .map(|holder| holder.pid.to_string())
+        .collect();
+    let named = u32::try_from(stdin.holders.len()).unwrap_or(u32::MAX);
+    let rest = match stdin.holder_count.saturating_sub(named) {
+        0 => String::new(),
+        rest => format!(" and {rest} more"),
+    };
+    let text = format!(
+        "more than the client hold the other end of stdin: {}{rest}; no end of file comes while one of them \
+         lives",
+        others.join(", ")
+    );
+    supporting("more_holders", text, "/proc/*/fd")
 }
 
 /// Bytes that wait in the queue of stdin: requests that nobody reads.
@@ -107,6 +119,10 @@ fn about_server(court: &Court<'_>, server: &Process, finding: Finding, facts: &m
             "the server is stopped: it reads no end of file, and TERM stays pending until it continues";
         facts.push(supporting("server_stopped", text, stat.clone()));
     }
+    if server.lost_main_thread() {
+        let text = "its main thread has exited; others run";
+        facts.push(supporting("main_thread_exited", text, stat.clone()));
+    }
     if let Some(permille) = server.cpu_permille.filter(|permille| *permille >= BUSY_PERMILLE) {
         let percent = permille / 10;
         let text = if finding == Finding::Severed {
@@ -133,12 +149,20 @@ fn about_server(court: &Court<'_>, server: &Process, finding: Finding, facts: &m
         .sid
         .filter(|sid| *sid != server.key.pid && court.by_pid(*sid).is_none())
     {
-        let text = format!("the leader of its session ({sid}) is gone");
-        facts.push(supporting(
-            "session_leader_gone",
-            text,
-            format!("/proc/{}/stat", server.key.pid),
-        ));
+        let (code, text) = if court.sees_all() {
+            (
+                "session_leader_gone",
+                format!("the leader of its session ({sid}) is gone"),
+            )
+        } else {
+            (
+                "session_leader_unseen",
+                format!(
+                    "the leader of its session ({sid}) is not among the visible processes: gone, or hidden"
+                ),
+            )
+        };
+        facts.push(supporting(code, text, format!("/proc/{}/stat", server.key.pid)));
     }
 }
 
@@ -192,6 +216,29 @@ fn about_files(server: &Process, facts: &mut Vec<Fact>) {
     }
 }
 
+/// A command line that was overwritten says no more what it is; what it said before holds on while the
+/// program is the same.
+fn about_titles(case: &Case<'_, '_>, facts: &mut Vec<Fact>) {
+    for process in &case.chain {
+        let identity = case.court.identities.get(process.key);
+        if !identity.is_some_and(super::identify::Identity::is_overwritten) {
+            continue;
+        }
+        let pid = process.key.pid;
+        let same = if process.image.is_some() {
+            "it runs the same program file and memory image as then"
+        } else {
+            "it runs the same program file as then"
+        };
+        let text = format!(
+            "{} has overwritten its command line since it was identified: {same}",
+            case.court.call(process.key)
+        );
+        let source = format!("/proc/{pid}/cmdline, exe, stat");
+        facts.push(supporting("title_overwritten", text, source));
+    }
+}
+
 fn about_launchers(case: &Case<'_, '_>, facts: &mut Vec<Fact>) {
     for key in &case.draft.launchers {
         let Some(launcher) = case.court.get(*key) else {
@@ -213,12 +260,21 @@ fn about_group(case: &Case<'_, '_>, facts: &mut Vec<Fact>) {
     let Some(group) = server.pgid else { return };
     let leader = case.court.by_pid(group);
     if leader.is_none() {
-        let text = format!("its process group {group} has no leader any more");
-        facts.push(supporting(
-            "group_without_leader",
-            text,
-            format!("/proc/{}/stat", server.key.pid),
-        ));
+        let (code, text) = if case.court.sees_all() {
+            (
+                "group_without_leader",
+                format!("its process group {group} has no leader any more"),
+            )
+        } else {
+            (
+                "group_leader_unseen",
+                format!(
+                    "the leader of its process group ({group}) is not among the visible processes: gone, or \
+                     hidden"
+                ),
+            )
+        };
+        facts.push(supporting(code, text, format!("/proc/{}/stat", server.key.pid)));
     }
     let strangers: Vec<ProcessKey> = case
         .court

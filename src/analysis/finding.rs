@@ -6,12 +6,12 @@ use std::collections::BTreeSet;
 
 use crate::model::descriptor::{Holder, Target};
 use crate::model::finding::{Fact, Finding, Network, Stdio};
-use crate::model::identity::{Pid, ProcessKey};
+use crate::model::identity::ProcessKey;
 use crate::model::instance::Transport;
 use crate::model::process::Process;
 use crate::model::reading::{Absence, Reading};
 
-use super::court::{Court, strong};
+use super::court::{Court, strong, supporting};
 use super::ends;
 use super::group::Draft;
 use super::listeners::{self, Listening};
@@ -19,9 +19,6 @@ use super::wire::{self, OtherEnd, Place, Wire, WireEnd};
 
 /// A zombie that is seen this long apart is one that nobody waits for.
 const ZOMBIE_PERSISTS_MS: u64 = 2_000;
-/// How many relays are followed.
-pub(crate) const RELAY_DEPTH: u8 = 3;
-
 /// The judgement of one instance, before twins, reach and the finding behind a proxy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Judgement {
@@ -87,16 +84,45 @@ impl<'c, 'a> Case<'c, 'a> {
             Some(wire) => self.on_wire(wire),
         };
         if let Some(Err(waiting)) = zombie {
+            if judgement.finding == Finding::Unknown
+                && let Some(before) = self.as_before()
+            {
+                judgement = before;
+            }
             judgement.facts.insert(0, waiting);
             judgement.needs_second = true;
         }
         judgement
     }
 
+    /// What was found in the sample before, where its client lives: nothing of an exited server can be read,
+    /// and most are waited for at once.
+    fn as_before(&self) -> Option<Judgement> {
+        let previous = self.court.previous?;
+        let before = previous
+            .judged
+            .instance(self.draft.id)
+            .filter(|before| before.finding != Finding::Unknown)?;
+        let client = before.client.as_ref().filter(|client| client.on_wire);
+        if client.is_some_and(|client| self.court.get(client.process).is_none()) {
+            return None;
+        }
+        let text = format!("{} is what was found in the sample before", before.finding.word());
+        Some(Judgement {
+            transport: before.transport,
+            network: before.network.clone(),
+            ..self.found(
+                before.finding,
+                client.map(|client| client.process),
+                vec![strong("found_before", text, "the sample before")],
+            )
+        })
+    }
+
     /// Step 1: the server has exited. `Err`: it has, but only once seen so far.
     fn zombie(&self) -> Option<Result<Judgement, Fact>> {
         let server = self.court.get(self.draft.server?)?;
-        if !server.is_zombie() || server.threads > 1 {
+        if !server.is_zombie() {
             return None;
         }
         let parent = server.ppid.and_then(|pid| self.court.by_pid(pid));
@@ -105,7 +131,10 @@ impl<'c, 'a> Case<'c, 'a> {
         let since = self.court.zombies.get(&server.key).copied();
         let seen_ms = since.map_or(0, |since| self.court.sample.since_boot_ms.saturating_sub(since));
         if seen_ms < ZOMBIE_PERSISTS_MS {
-            let text = format!("the server has exited; whether {parent} waits for it takes a second look");
+            let text = format!(
+                "the server has exited; whether {parent} waits for it shows within {} s",
+                ZOMBIE_PERSISTS_MS / 1000
+            );
             return Some(Err(strong("zombie_once", text, source)));
         }
         let text = format!(
@@ -158,6 +187,9 @@ impl<'c, 'a> Case<'c, 'a> {
     /// Says what a socket that is not in the dump means: another network namespace is said, not
     /// guessed.
     fn no_wire(&self, server: &Process, source: String) -> Judgement {
+        if let Some(found) = self.connection(server) {
+            return found;
+        }
         let own = self.court.sample.observer.net_namespace;
         let other_namespace = server
             .net_namespace
@@ -186,6 +218,17 @@ impl<'c, 'a> Case<'c, 'a> {
             "no descriptor of it looks like a wire, and it does not listen",
             source,
         )
+    }
+
+    /// Its stdin is a connection of another kind than a client makes for a server that it starts: inetd(8)
+    /// and socket activation hand over such ones.
+    fn connection(&self, server: &Process) -> Option<Judgement> {
+        let Some(Target::Socket { inode }) = wire::descriptor(server, 0).map(|one| &one.target) else {
+            return None;
+        };
+        let what = listeners::connection(self.court, *inode)?;
+        let text = format!("its stdin is {what}: no wire between a server and the client that started it");
+        Some(self.unknown("stdin_is_connection", text, "sock_diag"))
     }
 
     fn terminal(&self, server: &Process, path: &str, hung_up: bool) -> Judgement {
@@ -251,12 +294,15 @@ impl<'c, 'a> Case<'c, 'a> {
     fn nobody(&self, wire: Wire, other: &OtherEnd) -> Judgement {
         let members = self.members.iter().filter_map(|key| self.court.get(*key));
         let listening = listeners::of(self.court, members);
+        let unseen = self.unseen_holder(wire.stdin);
         if listening.has_outside_peer(&self.members) {
-            let lost = strong(
-                "stdio_lost",
-                "nobody holds the other end of its stdin any more; it is reached over the network",
-                end_source(wire.stdin),
-            );
+            let nobody = if unseen.is_none() {
+                "nobody holds the other end of its stdin any more"
+            } else {
+                "nobody that can be seen holds the other end of its stdin"
+            };
+            let text = format!("{nobody}; it is reached over the network");
+            let lost = strong("stdio_lost", text, end_source(wire.stdin));
             return self.network(listening, vec![lost]);
         }
         if *other == OtherEnd::Closed {
@@ -268,8 +314,12 @@ impl<'c, 'a> Case<'c, 'a> {
             };
             return self.severed("stdin_peer_closed", text, source);
         }
-        if let Some(why) = self.possible_unseen_writer(wire.stdin) {
-            return why;
+        if let Some(unseen) = unseen {
+            let text = format!(
+                "no visible process has the pipe {} open for writing, but {}",
+                wire.stdin.inode, unseen.who
+            );
+            return self.unknown(unseen.code, text, unseen.source);
         }
         let text = format!(
             "stdin {}: no process has it open for writing",
@@ -282,75 +332,13 @@ impl<'c, 'a> Case<'c, 'a> {
         self.stdio_found(Finding::Severed, None, vec![strong(code, text, source)])
     }
 
-    /// A pipe without a visible writer is severed only if nobody could hide one.
-    fn possible_unseen_writer(&self, end: WireEnd) -> Option<Judgement> {
-        let server = self.chain.first()?;
-        let adopter = self.court.get(self.draft.top()).and_then(|top| top.ppid);
-        let is_ancestor = |pid: Pid| {
-            pid != Pid::INIT
-                && Some(pid) != adopter
-                && self
-                    .court
-                    .tree
-                    .ancestors(self.draft.top().pid)
-                    .any(|ancestor| ancestor.key.pid == pid)
-        };
-        if self.court.sample.hidden != Some(0) {
-            return Some(self.unknown(
-                "hidden_processes",
-                format!(
-                    "no visible process has the pipe {} open for writing, but other users' processes are \
-                     hidden here (hidepid): as root they can be seen",
-                    end.inode
-                ),
-                "/proc",
-            ));
-        }
-        let suspect = self.court.sample.unsearched.iter().find(|one| {
-            self.court.get(one.process).is_some_and(|process| {
-                let same_user = process.uid.value().is_some() && process.uid == server.uid;
-                let same_session = process.sid.is_some() && process.sid == server.sid;
-                one.why != Absence::Gone
-                    && !process.is_zombie()
-                    && (same_user || same_session || is_ancestor(process.key.pid))
-            })
-        });
-        if let Some(suspect) = suspect {
-            return Some(self.unknown(
-                "unreadable_process",
-                format!(
-                    "no visible process has the pipe {} open for writing, but {} could not be looked into: \
-                     with root's rights it can",
-                    end.inode,
-                    self.court.call(suspect.process)
-                ),
-                format!("/proc/{}/fd", suspect.process.pid),
-            ));
-        }
-        let outside = self.court.sample.holders.get(&end.inode)?.iter().find(|holder| {
-            self.court
-                .get(holder.process)
-                .is_some_and(|process| process.ppid.is_none() && !process.kernel_thread)
-        })?;
-        Some(self.unknown(
-            "outside_namespace",
-            format!(
-                "the pipe {} came from outside this pid namespace with {}: a writer out there cannot be seen",
-                end.inode,
-                self.court.call(outside.process)
-            ),
-            format!("/proc/{}/stat", outside.process.pid),
-        ))
-    }
-
     /// Steps 5 to 8: somebody holds the other end.
     fn held(&self, wire: Wire, holders: &[Holder]) -> Judgement {
-        let mut keys: Vec<ProcessKey> = holders.iter().map(|holder| holder.process).collect();
-        keys.dedup();
+        let keys = wire::processes(holders);
         if let Some((client, because)) = self.client_among(&keys, wire) {
             return self.with_client(client, because, wire);
         }
-        if let Some(relayed) = self.relay(&keys, wire, RELAY_DEPTH, &mut self.members.clone()) {
+        if let Some(relayed) = self.relayed(&keys, wire) {
             return relayed;
         }
         let named: Vec<String> = keys.iter().take(8).map(|key| self.court.call(*key)).collect();
@@ -360,22 +348,32 @@ impl<'c, 'a> Case<'c, 'a> {
         } else {
             format!(" and {rest} more")
         };
-        let whose = if keys.iter().all(|key| self.members.contains(key)) {
-            "only members of the instance itself hold it"
-        } else {
-            "no holder is a client"
+        let unseen = self.unseen_holder(wire.stdin);
+        let whose = match (keys.iter().all(|key| self.members.contains(key)), &unseen) {
+            (true, None) => "only members of the instance itself hold it",
+            (true, Some(_)) => "of those that can be seen, only members of the instance itself hold it",
+            (false, None) => "no holder is a client",
+            (false, Some(_)) => "no holder that can be seen is a client",
         };
         let text = format!(
             "the other end of stdin ({}) is held by {}{rest}: {whose}",
             end_name(wire.stdin),
             named.join(", ")
         );
-        let fact = strong("stdin_held", text, end_source(wire.stdin));
-        self.stdio_found(Finding::Held, None, vec![fact])
+        let mut facts = vec![strong("stdin_held", text, end_source(wire.stdin))];
+        facts.extend(unseen.map(|unseen| {
+            let text = format!("a client may hold it unseen: {}", unseen.who);
+            supporting("holders_unseen", text, unseen.source)
+        }));
+        self.stdio_found(Finding::Held, None, facts)
     }
 
     /// Step 5.
-    fn client_among(&self, holders: &[ProcessKey], wire: Wire) -> Option<(ProcessKey, &'static str)> {
+    pub(super) fn client_among(
+        &self,
+        holders: &[ProcessKey],
+        wire: Wire,
+    ) -> Option<(ProcessKey, &'static str)> {
         let outside: Vec<ProcessKey> = holders
             .iter()
             .filter(|key| !self.members.contains(key))
@@ -407,7 +405,7 @@ impl<'c, 'a> Case<'c, 'a> {
     }
 
     /// Steps 7 and 8.
-    fn with_client(&self, client: ProcessKey, because: &str, wire: Wire) -> Judgement {
+    pub(super) fn with_client(&self, client: ProcessKey, because: &str, wire: Wire) -> Judgement {
         let called = self.court.call(client);
         let holds = strong(
             "client_holds",
@@ -421,73 +419,28 @@ impl<'c, 'a> Case<'c, 'a> {
             return self.stdio_found(Finding::Attached, Some(client), vec![holds]);
         };
         let source = format!("/proc/{}/stat", client.pid);
-        let stuck = process.state == 'D';
-        let unmoved = self.court.before(client).is_some_and(|before| {
-            before.state == 'D' && before.schedstat.value().is_some() && before.schedstat == process.schedstat
-        });
-        let wedged = match process.state {
-            'T' => Some("stopped"),
-            't' => Some("held by a tracer"),
-            'D' if unmoved => Some("stuck in the kernel (state D, has not run since the sample before)"),
-            _ => None,
-        };
-        let mut judgement = match wedged {
+        let mut judgement = match self.wedged(process) {
             Some(how) => {
                 let fact = strong("client_wedged", format!("the client {called} is {how}"), source);
                 self.stdio_found(Finding::Wedged, Some(client), vec![fact, holds])
             }
             None => self.stdio_found(Finding::Attached, Some(client), vec![holds]),
         };
-        judgement.needs_second = stuck && self.court.previous.is_none();
+        judgement.needs_second = process.state == 'D' && self.court.previous.is_none();
         judgement
     }
 
-    /// Step 6: a holder of the same parent or group whose own stdin leads to a client.
-    fn relay(
-        &self,
-        holders: &[ProcessKey],
-        wire: Wire,
-        depth: u8,
-        seen: &mut BTreeSet<ProcessKey>,
-    ) -> Option<Judgement> {
-        let depth = depth.checked_sub(1)?;
-        let server = self.chain.first()?;
-        for key in holders {
-            if !seen.insert(*key) {
-                continue;
-            }
-            let Some(process) = self.court.get(*key) else {
-                continue;
-            };
-            let same_parent = process.ppid.is_some() && self.chain.iter().any(|one| one.ppid == process.ppid);
-            let same_group = process.pgid.is_some() && process.pgid == server.pgid;
-            if !(same_parent || same_group) {
-                continue;
-            }
-            let Some(upstream) = wire::find(self.court.sample, &[process], &|one| one == *key) else {
-                continue;
-            };
-            let other = wire::other_end(self.court.sample, upstream.stdin);
-            let mut beyond: Vec<ProcessKey> = other.holders().iter().map(|holder| holder.process).collect();
-            beyond.dedup();
-            let through = Wire {
-                stdin: upstream.stdin,
-                stdout: wire.stdout,
-                place: upstream.place,
-            };
-            let found = match self.client_among(&beyond, through) {
-                Some((client, because)) => Some(self.with_client(client, because, through)),
-                None => self.relay(&beyond, through, depth, seen),
-            };
-            if let Some(mut judgement) = found {
-                let text = format!("{} passes on what the client sends", self.court.call(*key));
-                judgement
-                    .facts
-                    .push(strong("relay", text, end_source(wire.stdin)));
-                return Some(judgement);
-            }
+    /// Returns why a process cannot act.
+    pub(super) fn wedged(&self, process: &Process) -> Option<&'static str> {
+        let unmoved = self.court.before(process.key).is_some_and(|before| {
+            before.state == 'D' && before.schedstat.value().is_some() && before.schedstat == process.schedstat
+        });
+        match process.state {
+            'T' => Some("stopped"),
+            't' => Some("held by a tracer"),
+            'D' if unmoved => Some("stuck in the kernel (state D, has not run since the sample before)"),
+            _ => None,
         }
-        None
     }
 
     fn network(&self, listening: Listening, mut facts: Vec<Fact>) -> Judgement {
@@ -537,7 +490,7 @@ impl<'c, 'a> Case<'c, 'a> {
 }
 
 /// Returns `socket 88121` or `pipe 16929`, with the descriptor where it is not the standard one.
-fn end_name(end: WireEnd) -> String {
+pub(super) fn end_name(end: WireEnd) -> String {
     let kind = if end.socket { "socket" } else { "pipe" };
     if end.fd == 0 {
         format!("{kind} {}", end.inode)
@@ -546,7 +499,7 @@ fn end_name(end: WireEnd) -> String {
     }
 }
 
-fn end_source(end: WireEnd) -> String {
+pub(super) fn end_source(end: WireEnd) -> String {
     if end.socket {
         "sock_diag UNIX_DIAG_PEER, /proc/*/fd".to_owned()
     } else {

@@ -381,12 +381,13 @@ impl Grouping<'_> {
     }
 
     /// A shell on the same terminal as the server is that of the person who started it by hand: it
-    /// stands between no client and the server.
+    /// stands between no client and the server. Once the terminal has hung up, no person sits there: the
+    /// shell is one more process that was left.
     fn leave_terminal_shells(&mut self, index: usize) {
         let terminal = |key: ProcessKey| {
             let process = self.sample.get(key)?;
             match &wire::descriptor(process, 0)?.target {
-                Target::Terminal { path, .. } => Some(path.clone()),
+                Target::Terminal { path, hung_up: false } => Some(path.clone()),
                 _ => None,
             }
         };

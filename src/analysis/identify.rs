@@ -25,15 +25,18 @@ pub struct Identity {
     /// The configuration entries that it equals, best first.
     pub entries: Vec<(usize, EntryMatch)>,
     basis: Basis,
+    /// What it was by an earlier command line, where it has overwritten that one and it said more.
+    before_title: Option<Arc<Identity>>,
 }
 
 /// What an identity was made from: while it is unchanged, so is the identity.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Basis {
     argv: Argv,
     exe: Option<OsBytes>,
     cwd: Option<OsBytes>,
     variables: BTreeMap<String, OsBytes>,
+    image: Option<(u64, u64)>,
 }
 
 /// The identity of every process that has an argv.
@@ -61,14 +64,21 @@ impl Identities {
             .is_some_and(|configured| Arc::ptr_eq(configured, &known.configured));
         let mut by_key = BTreeMap::new();
         for process in sample.processes.values() {
-            if process.kernel_thread || process.args().is_empty() {
+            let earlier = before.by_key.get(&process.key);
+            if process.kernel_thread || process.args().is_empty() && earlier.is_none() {
                 continue;
             }
-            let kept = before
-                .by_key
-                .get(&process.key)
-                .filter(|one| same_files && one.basis.is_of(process));
-            let identity = kept.map_or_else(|| Arc::new(Identity::of(process, known)), Arc::clone);
+            let kept = earlier.filter(|one| same_files && one.basis.is_of(process));
+            let identity = kept.map_or_else(
+                || {
+                    let fresh = Identity::of(process, known);
+                    Arc::new(match earlier {
+                        Some(earlier) => fresh.with_title_of(earlier, process, known, same_files),
+                        None => fresh,
+                    })
+                },
+                Arc::clone,
+            );
             by_key.insert(process.key, identity);
         }
         Self {
@@ -113,12 +123,28 @@ impl Basis {
                 .value()
                 .map(|read| read.identifiers.clone())
                 .unwrap_or_default(),
+            image: process.image,
         }
+    }
+
+    /// Returns whether `later` is still the same program, by its file and, where that may be read, by its
+    /// memory image: one that was executed anew has another.
+    fn is_same_program(&self, later: &Self) -> bool {
+        let same_image = match (self.image, later.image) {
+            (Some(before), Some(now)) => before == now,
+            _ => true,
+        };
+        let same_file = match (&self.exe, &later.exe) {
+            (Some(before), Some(now)) => program(before) == program(now),
+            _ => false,
+        };
+        same_image && same_file
     }
 
     fn is_of(&self, process: &Process) -> bool {
         let identifiers = process.environment.value().map(|read| &read.identifiers);
         self.argv == process.args()
+            && self.image == process.image
             && self.exe.as_ref() == process.exe.value()
             && self.cwd.as_ref() == process.cwd.value()
             && identifiers.map_or(self.variables.is_empty(), |read| *read == self.variables)
@@ -127,7 +153,10 @@ impl Basis {
 
 impl Identity {
     fn of(process: &Process, known: &Known) -> Self {
-        let basis = Basis::of(process);
+        Self::by(Basis::of(process), process, known)
+    }
+
+    fn by(basis: Basis, process: &Process, known: &Known) -> Self {
         let home = home(process);
         let seen = Seen {
             argv: &basis.argv,
@@ -146,16 +175,56 @@ impl Identity {
             client,
             entries: entries(&seen, known),
             basis,
+            before_title: None,
         }
+    }
+
+    /// Takes over what an earlier command line said, where the process has overwritten it and says less now.
+    fn with_title_of(
+        mut self,
+        earlier: &Arc<Self>,
+        process: &Process,
+        known: &Known,
+        same_files: bool,
+    ) -> Self {
+        if !earlier.basis.is_same_program(&self.basis) {
+            return self;
+        }
+        self.client = self.client.or_else(|| earlier.client.clone());
+        let earlier = earlier.before_title.as_ref().unwrap_or(earlier);
+        let confidence = |one: &Self| one.mark().map(|mark| mark.confidence);
+        if earlier.basis.argv == self.basis.argv || confidence(earlier) <= confidence(&self) {
+            return self;
+        }
+        let before_title = if same_files {
+            Arc::clone(earlier)
+        } else {
+            Arc::new(Self::by(earlier.basis.clone(), process, known))
+        };
+        Self {
+            before_title: Some(before_title),
+            ..self
+        }
+    }
+
+    /// Returns whether what it is taken for was said by a command line that it has overwritten since.
+    pub(crate) fn is_overwritten(&self) -> bool {
+        self.before_title.is_some()
     }
 
     /// Returns the short name of the server.
     pub(crate) fn name(&self) -> Option<&str> {
+        if let Some(before) = &self.before_title {
+            return before.name();
+        }
         self.verdict.name.as_deref().or(self.verdict.hint.as_deref())
     }
 
     /// Returns what the process is taken for.
     pub(crate) fn mark(&self) -> Option<Mark> {
+        if let Some(before) = &self.before_title {
+            return before.mark();
+        }
         if let Some((_, entry)) = self.entries.first() {
             let role = match entry.part {
                 MatchedAs::Launcher => Role::Launcher,
@@ -183,6 +252,9 @@ impl Identity {
     /// Returns the identification in the words of the published formats. `client` is preferred
     /// where the entries of several clients are equal.
     pub(crate) fn identification(&self, known: &Known, client: Option<&str>) -> Identification {
+        if let Some(before) = &self.before_title {
+            return before.identification(known, client);
+        }
         let entry = |(index, how): &(usize, EntryMatch)| {
             known
                 .configured
@@ -212,7 +284,9 @@ impl Identity {
             (Some(rule), _) => (rule.clone(), verdict.because.clone()),
             (None, Some(hint)) => (
                 "shape".to_owned(),
-                format!("`{hint}` has mcp in its name, and its wire leads to a known client or to nobody"),
+                format!(
+                    "`{hint}` has mcp in its name, and its wire leads to a known client, or to nobody that can be seen"
+                ),
             ),
             (None, None) => ("wire".to_owned(), verdict.because.clone()),
         };
@@ -225,6 +299,12 @@ impl Identity {
             server_name: None,
         }
     }
+}
+
+/// Returns the program file, whether or not it was deleted or replaced since.
+fn program(exe: &OsBytes) -> &[u8] {
+    let exe = exe.as_bytes();
+    exe.strip_suffix(b" (deleted)").unwrap_or(exe)
 }
 
 /// Returns the home directory of the process's user, from its own environment where that was
@@ -260,10 +340,17 @@ fn entries(seen: &Seen<'_>, known: &Known) -> Vec<(usize, EntryMatch)> {
         })
         .filter_map(|(index, server)| Some((index, known.catalog.matches(server, seen)?)))
         .collect();
-    // Equal without loss first, then what is known of the client's file for sure.
+    // Equal without loss first, then the file's own client before one that borrows it, then what is known of the
+    // client's file for sure.
     found.sort_by_key(|(index, how)| {
         let server = &known.configured.servers[*index];
-        (how.lossy, server.disabled, server.guess, *index)
+        (
+            how.lossy,
+            server.disabled,
+            server.scope == "borrowed",
+            server.guess,
+            *index,
+        )
     });
     found
 }

@@ -9,9 +9,9 @@ use crate::model::process::Argv;
 use crate::model::sample::Sample;
 
 use super::Known;
-use super::finding::RELAY_DEPTH;
 use super::identify::{self, Identities};
 use super::masters;
+use super::relay::RELAY_DEPTH;
 use super::tree::Tree;
 use super::wire;
 

@@ -3,13 +3,16 @@
 //! The kernel has no flag for it (`PR_SET_CHILD_SUBREAPER` is not shown either): every answer says
 //! how it is known.
 
-use crate::model::bytes::OsBytes;
-use crate::model::finding::{Adopter, AdopterKind, Fact, Lineage};
+use crate::model::finding::{Adopter, AdopterKind, Fact, Finding, Lineage};
 use crate::model::host::Os;
-use crate::model::identity::{Pid, ProcessKey};
+use crate::model::identity::{InstanceId, Pid, ProcessKey};
 use crate::model::process::Process;
 
 use super::court::{Court, context, supporting};
+use super::finding::Judgement;
+
+/// How many sessions, each left for the next, are followed upwards.
+const MOST_SESSIONS: usize = 16;
 
 /// The answer for one instance.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,8 +25,32 @@ pub(crate) struct Descent {
     pub(crate) facts: Vec<Fact>,
 }
 
+/// What the judgement of an instance says of its parent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ties<'a> {
+    /// The id of the instance.
+    pub(crate) instance: InstanceId,
+    /// Whether a service manager says that it started it.
+    pub(crate) managed: bool,
+    /// The judgement.
+    pub(crate) judgement: &'a Judgement,
+}
+
+/// How sure it is that the present parent adopted a process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Adopted {
+    /// It did.
+    Yes(&'static str, String),
+    /// All that was seen says so; that it holds the wire would speak against it.
+    Likely(String),
+    /// Either it did, or it started the process and changed since.
+    Perhaps(String),
+    /// Nothing says so.
+    No,
+}
+
 /// Traces the parent of an instance's top.
-pub(crate) fn trace(court: &Court<'_>, top: ProcessKey, managed: bool) -> Descent {
+pub(crate) fn trace(court: &Court<'_>, top: ProcessKey, ties: Ties<'_>) -> Descent {
     let Some(process) = court.get(top) else {
         return unknown();
     };
@@ -34,21 +61,11 @@ pub(crate) fn trace(court: &Court<'_>, top: ProcessKey, managed: bool) -> Descen
             unknown()
         };
     };
-    if managed {
-        return Descent {
-            lineage: Lineage::Child,
-            adopter: None,
-            facts: Vec::new(),
-        };
-    }
-    if court.sample.host.os == Os::Macos && parent.key.pid == Pid::INIT && !was_adopted(court, process) {
-        return child_of_launchd();
-    }
-    match reparented(court, process, parent) {
-        Some((code, because)) => {
-            let (kind, how) = adopter_kind(court, parent);
+    let source = format!("/proc/{}/stat", process.key.pid);
+    match adopted(court, process, parent, ties) {
+        Adopted::Yes(code, because) => {
+            let (kind, how) = adopter_kind(parent);
             let text = format!("its parent is {}: {because}", court.call(parent.key));
-            let source = format!("/proc/{}/stat", process.key.pid);
             Descent {
                 lineage: Lineage::Reparented,
                 adopter: Some(Adopter {
@@ -60,7 +77,16 @@ pub(crate) fn trace(court: &Court<'_>, top: ProcessKey, managed: bool) -> Descen
                 facts: vec![supporting(code, text, source)],
             }
         }
-        None => Descent {
+        Adopted::Perhaps(doubt) => Descent {
+            lineage: Lineage::Unknown,
+            adopter: None,
+            facts: vec![context(
+                "parent_doubtful",
+                format!("its parent is {}: {doubt}", court.call(parent.key)),
+                source,
+            )],
+        },
+        Adopted::Likely(_) | Adopted::No => Descent {
             lineage: Lineage::Child,
             adopter: None,
             facts: Vec::new(),
@@ -68,24 +94,9 @@ pub(crate) fn trace(court: &Court<'_>, top: ProcessKey, managed: bool) -> Descen
     }
 }
 
-/// launchd starts applications and agents as well as adopting orphans: such a parent says nothing by itself.
-fn child_of_launchd() -> Descent {
-    let fact = context(
-        "parent_launchd",
-        "its parent is launchd, which starts applications as well as adopting orphans: that alone says nothing",
-        "/proc/PID/stat",
-    );
-    Descent {
-        lineage: Lineage::Unknown,
-        adopter: None,
-        facts: vec![fact],
-    }
-}
-
-/// Returns whether the parent is known to have changed: by the sample before, or by the kernel's word.
-fn was_adopted(court: &Court<'_>, process: &Process) -> bool {
-    let before = court.before(process.key).and_then(|before| before.ppid);
-    court.sample.adopted.contains(&process.key) || before.is_some_and(|before| Some(before) != process.ppid)
+/// Returns whether the parent of a process is known to have adopted it, whatever its wire says.
+pub(crate) fn is_adopter(court: &Court<'_>, process: &Process, parent: &Process) -> bool {
+    matches!(by_nature(court, process, parent), Adopted::Yes(..))
 }
 
 fn unknown() -> Descent {
@@ -114,54 +125,157 @@ fn first_of_namespace() -> Descent {
     }
 }
 
-/// Returns why the present parent is not the one that started it.
-fn reparented(court: &Court<'_>, process: &Process, parent: &Process) -> Option<(&'static str, String)> {
-    let before = court.before(process.key).and_then(|before| before.ppid);
-    if let Some(before) = before.filter(|before| Some(*before) != process.ppid) {
-        return Some(("reparented_seen", format!("it was {before} in the sample before")));
+/// Weighs what is known of the present parent, the surest first.
+fn adopted(court: &Court<'_>, process: &Process, parent: &Process, ties: Ties<'_>) -> Adopted {
+    if ties.managed {
+        return Adopted::No;
     }
+    if let Some((code, because)) = seen(court, process, parent, ties.instance) {
+        return Adopted::Yes(code, because);
+    }
+    match by_nature(court, process, parent) {
+        sure @ Adopted::Yes(..) => sure,
+        _ if holds_wire(ties.judgement, parent) => Adopted::No,
+        Adopted::Likely(because) => Adopted::Yes("reparented", because),
+        doubt @ Adopted::Perhaps(_) => doubt,
+        Adopted::No => by_company(court, process, parent, ties.judgement.finding),
+    }
+}
+
+/// It had another parent in an earlier sample of this run.
+fn seen(
+    court: &Court<'_>,
+    process: &Process,
+    parent: &Process,
+    instance: InstanceId,
+) -> Option<(&'static str, String)> {
+    let code = "reparented_seen";
+    let before = court.before(process.key)?.ppid;
+    if let Some(before) = before.filter(|before| Some(*before) != process.ppid) {
+        return Some((code, format!("it was {before} in an earlier sample")));
+    }
+    // Once seen, it is known for the rest of the run.
+    let earlier = court.previous?.judged.instance(instance)?;
+    let fact = earlier.facts.iter().find(|fact| fact.code == code)?;
+    let same = earlier.top == process.key && earlier.adopter.as_ref()?.pid == parent.key.pid;
+    let because = fact.text.rsplit_once(": ")?.1;
+    same.then(|| (code, because.to_owned()))
+}
+
+/// What parent and process are by themselves: nothing here depends on the wire.
+fn by_nature(court: &Court<'_>, process: &Process, parent: &Process) -> Adopted {
     if court.sample.adopted.contains(&process.key) {
         let because = "the kernel remembers another parent than this one (unique id)";
-        return Some(("reparented", because.to_owned()));
+        return Adopted::Yes("reparented", because.to_owned());
+    }
+    if court.sample.host.os == Os::Macos && parent.key.pid == Pid::INIT {
+        let doubt = "launchd starts applications as well as adopting orphans, so that alone says nothing";
+        return Adopted::Perhaps(doubt.to_owned());
     }
     if is_first_of_namespace(parent) && parent.key.pid != court.sample.observer.pid {
         let because =
             "the first process of its namespace adopts what lost its parent, and no unit says it started it";
-        return Some(("reparented", because.to_owned()));
+        return Adopted::Yes("reparented", because.to_owned());
     }
     if is_user_manager(parent) {
-        return Some((
-            "reparented",
-            "the user's service manager adopts what lost its parent".to_owned(),
+        let because = "the user's service manager adopts what lost its parent";
+        return Adopted::Yes("reparented", because.to_owned());
+    }
+    if parent.key.start > process.key.start {
+        return Adopted::Yes("reparented", "it is older than this parent".to_owned());
+    }
+    by_session(court, process, parent)
+}
+
+/// A session is inherited or led: a process in a session that neither it leads nor its parent is in was
+/// started by somebody else, or its parent has left that session since.
+fn by_session(court: &Court<'_>, process: &Process, parent: &Process) -> Adopted {
+    let Some(session) = process
+        .sid
+        .filter(|sid| *sid != process.key.pid && Some(*sid) != parent.sid)
+    else {
+        return Adopted::No;
+    };
+    if !may_have_been_in(court, parent, session) {
+        let because = format!("it is in session {session}, which this parent was never in");
+        return Adopted::Yes("reparented", because);
+    }
+    if court.by_pid(session).is_some() || !court.sees_all() || court.is_client(parent.key) {
+        return Adopted::Perhaps(format!(
+            "it is in session {session} and this parent leads another: either the parent left that session \
+             after it had started it, or it adopted it"
         ));
     }
-    if inherited_session(process, parent) {
-        let because = "it is in a session that this parent was never in: another process started it";
-        return Some(("reparented", because.to_owned()));
+    let because = format!("it is in session {session}, whose leader is gone, and this parent leads another");
+    Adopted::Likely(because)
+}
+
+/// Returns whether a process can have been in a session that it is not in now. Only a process that leads
+/// a session has left one; it was in that of whoever started it.
+fn may_have_been_in(court: &Court<'_>, process: &Process, session: Pid) -> bool {
+    let mut process = process;
+    for _ in 0..MOST_SESSIONS {
+        if process.sid == Some(session) {
+            return true;
+        }
+        if process.sid != Some(process.key.pid) {
+            return false;
+        }
+        // A session is younger than the process that leads it, and holds only what was started later.
+        if court
+            .by_pid(session)
+            .is_some_and(|leader| leader.key.start > process.key.start)
+        {
+            return false;
+        }
+        let starter = process.ppid.and_then(|pid| court.by_pid(pid));
+        match starter.filter(|starter| !is_first_of_namespace(starter) && !is_user_manager(starter)) {
+            Some(starter) => process = starter,
+            None => return true,
+        }
+    }
+    true
+}
+
+/// A process that leads its own session shows nothing of the one that it was started in; whom its parent
+/// has adopted beside it, and what the parent still holds, may.
+fn by_company(court: &Court<'_>, process: &Process, parent: &Process, finding: Finding) -> Adopted {
+    if process.sid != Some(process.key.pid) {
+        return Adopted::No;
     }
     if adopts_others(court, parent, process) {
         let because = "this parent has adopted other processes too, and the instance leads its own session";
-        return Some(("reparented", because.to_owned()));
+        return Adopted::Yes("reparented", because.to_owned());
     }
-    None
+    let lost = matches!(finding, Finding::Severed | Finding::Held);
+    if lost && !court.is_client(parent.key) {
+        let doubt = "it holds nothing of the wire and is no known client: either it started the instance and \
+                     let go of it, or it adopted it";
+        return Adopted::Perhaps(doubt.to_owned());
+    }
+    Adopted::No
 }
 
-/// A session is inherited or led; a process in a session that neither it leads nor its parent is
-/// in was started by somebody else.
-fn inherited_session(process: &Process, parent: &Process) -> bool {
-    process.sid.is_some() && process.sid != Some(process.key.pid) && process.sid != parent.sid
-        // A parent that left the session after the fork leads its own now.
-        && !(parent.sid == Some(parent.key.pid) && parent.key.start > process.key.start)
+fn holds_wire(judgement: &Judgement, parent: &Process) -> bool {
+    let ends = judgement.stdio.as_ref().into_iter();
+    let ends = ends.flat_map(|stdio| [&stdio.stdin, &stdio.stdout]).flatten();
+    let mut holders = ends.flat_map(|end| &end.holders);
+    judgement.client == Some(parent.key) || holders.any(|holder| holder.pid == parent.key.pid)
 }
 
 fn adopts_others(court: &Court<'_>, parent: &Process, process: &Process) -> bool {
-    process.sid == Some(process.key.pid)
-        && court
-            .tree
-            .children(parent.key.pid)
-            .iter()
-            .filter_map(|pid| court.by_pid(*pid))
-            .any(|child| child.key != process.key && inherited_session(child, parent))
+    court
+        .tree
+        .children(parent.key.pid)
+        .iter()
+        .filter_map(|pid| court.by_pid(*pid))
+        .filter(|child| child.key != process.key)
+        .any(|child| {
+            matches!(
+                by_nature(court, child, parent),
+                Adopted::Yes(..) | Adopted::Likely(_)
+            )
+        })
 }
 
 fn is_first_of_namespace(process: &Process) -> bool {
@@ -183,38 +297,21 @@ fn is_user_manager(process: &Process) -> bool {
             .any(|argument| argument.as_bytes() == b"--user")
 }
 
-fn adopter_kind(court: &Court<'_>, parent: &Process) -> (AdopterKind, String) {
+/// The kernel gives orphans to nobody else than a child subreaper or the first process of the namespace.
+fn adopter_kind(parent: &Process) -> (AdopterKind, &'static str) {
     if is_container_init(parent) {
-        return (
+        (
             AdopterKind::ContainerInit,
-            "it is pid 1 of a container's namespace (NSpid)".to_owned(),
-        );
-    }
-    if parent.key.pid == Pid::INIT {
-        return (AdopterKind::Init, "pid 1 adopts orphans".to_owned());
-    }
-    if is_user_manager(parent) {
-        return (AdopterKind::UserManager, "argv is `systemd --user`".to_owned());
-    }
-    let name: OsBytes = parent.comm.clone();
-    let many = adopts_any(court, parent);
-    if many {
-        return (
+            "it is pid 1 of a container's namespace (NSpid)",
+        )
+    } else if parent.key.pid == Pid::INIT {
+        (AdopterKind::Init, "pid 1 adopts orphans")
+    } else if is_user_manager(parent) {
+        (AdopterKind::UserManager, "argv is `systemd --user`")
+    } else {
+        (
             AdopterKind::Subreaper,
-            format!(
-                "{} lives and has taken in processes of other sessions: a child subreaper",
-                name.lossy()
-            ),
-        );
+            "it is not the first process of its namespace: only a child subreaper gets orphans beside that",
+        )
     }
-    (AdopterKind::Other, "the kernel gave it this parent".to_owned())
-}
-
-fn adopts_any(court: &Court<'_>, parent: &Process) -> bool {
-    court
-        .tree
-        .children(parent.key.pid)
-        .iter()
-        .filter_map(|pid| court.by_pid(*pid))
-        .any(|child| inherited_session(child, parent))
 }

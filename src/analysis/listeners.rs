@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use crate::model::identity::ProcessKey;
 use crate::model::process::Process;
-use crate::model::socket::{InetSocket, Protocol};
+use crate::model::socket::{InetSocket, Protocol, UnixKind};
 
 use super::court::Court;
 use super::wire::descriptors;
@@ -67,6 +67,47 @@ pub(crate) fn of<'a>(court: &Court<'_>, processes: impl Iterator<Item = &'a Proc
         add_peer(court, &mut found, socket);
     }
     found
+}
+
+/// Returns in words what a connected socket is that can be no stdio wire, and who is at its other end.
+pub(crate) fn connection(court: &Court<'_>, inode: u64) -> Option<String> {
+    let sockets = court.sample.sockets.value()?;
+    if let Some(socket) = sockets.inet.get(&inode) {
+        let at = match (socket.remote, inet_peer(court, socket)) {
+            (Some(remote), Some(peer)) => format!(" with {remote} ({})", court.call(peer)),
+            (Some(remote), None) => format!(" with {remote}"),
+            (None, _) => String::new(),
+        };
+        let protocol = match socket.protocol {
+            Protocol::Tcp => "TCP",
+            Protocol::Udp => "UDP",
+        };
+        return Some(format!(
+            "a {protocol} socket on {}{at}, state {}",
+            socket.local, socket.state
+        ));
+    }
+    let socket = sockets.unix.get(&inode)?;
+    let peer = socket.peer.filter(|peer| *peer != 0);
+    let there = peer.and_then(|peer| sockets.unix.get(&peer));
+    let kind = match socket.kind {
+        UnixKind::Stream => "stream",
+        UnixKind::Datagram => "datagram",
+        UnixKind::Packet => "seqpacket",
+    };
+    let path = match (&socket.path, there.and_then(|there| there.path.as_ref())) {
+        (Some(own), _) => format!(" bound to {}", own.lossy()),
+        (None, Some(other)) => format!(" connected to {}", other.lossy()),
+        (None, None) => String::new(),
+    };
+    let holder = peer.and_then(|peer| court.sample.holders.get(&peer)?.first());
+    let who = match (socket.peer, holder) {
+        (_, Some(holder)) => format!("other end held by {}", court.call(holder.process)),
+        (Some(0), None) => "other end closed".to_owned(),
+        (Some(_), None) => "other end held by nobody that can be seen".to_owned(),
+        (None, None) => "not connected".to_owned(),
+    };
+    Some(format!("a unix {kind} socket{path}, {who}"))
 }
 
 fn add_peer(court: &Court<'_>, found: &mut Listening, socket: &InetSocket) {

@@ -21,6 +21,7 @@ mod lineage;
 mod listeners;
 mod masters;
 mod reach;
+mod relay;
 #[cfg(test)]
 mod situations;
 mod source;
@@ -28,6 +29,7 @@ mod ssh;
 #[cfg(test)]
 mod testkit;
 mod tree;
+mod unseen;
 mod wire;
 
 use std::collections::BTreeMap;

@@ -31,6 +31,8 @@ pub(crate) struct Machine {
     pub(crate) masters: BTreeMap<u32, Vec<Holder>>,
     pub(crate) units: Vec<crate::model::sample::Unit>,
     pub(crate) since_boot_ms: u64,
+    /// Processes that are not shown; `None`: nobody knows how many.
+    pub(crate) hidden: Option<u32>,
     unreadable: BTreeSet<u32>,
 }
 
@@ -43,6 +45,7 @@ impl Machine {
             masters: BTreeMap::new(),
             units: Vec::new(),
             since_boot_ms: 1_000_000,
+            hidden: Some(0),
             unreadable: BTreeSet::new(),
         };
         machine.add(1, 0, "/sbin/init");
@@ -88,6 +91,7 @@ impl Machine {
             comm: comm.into(),
             argv: Reading::Value(argv),
             argv_kept: false,
+            image: None,
             exe: Reading::Unread,
             cwd: Reading::Value("/home/user".into()),
             cgroup: Reading::Value("/user.slice".into()),
@@ -277,7 +281,7 @@ impl Machine {
                 Visibility::Partial
             },
             readable: u32::try_from(self.processes.len() - self.unreadable.len()).unwrap_or(0),
-            hidden: Some(0),
+            hidden: self.hidden,
             processes: self
                 .processes
                 .values()

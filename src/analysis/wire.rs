@@ -73,6 +73,14 @@ impl OtherEnd {
     }
 }
 
+/// Returns the processes among holders, each once.
+pub(crate) fn processes(holders: &[Holder]) -> Vec<ProcessKey> {
+    let mut keys: Vec<ProcessKey> = holders.iter().map(|holder| holder.process).collect();
+    // What one process holds stands side by side.
+    keys.dedup();
+    keys
+}
+
 /// Returns the descriptors of a process, where they were read.
 pub(crate) fn descriptors(process: &Process) -> &[Descriptor] {
     process.descriptors.value().map_or(&[], Vec::as_slice)
@@ -166,6 +174,15 @@ pub(crate) fn other_end(sample: &Sample, end: WireEnd) -> OtherEnd {
         Some(true) => OtherEnd::Hidden { peer: end.inode },
         Some(false) => OtherEnd::Closed,
         None => OtherEnd::NoHolder,
+    }
+}
+
+/// Returns the inode of the other end: a pipe's own, a socket's peer.
+pub(crate) fn far_inode(sample: &Sample, end: WireEnd) -> Option<u64> {
+    if end.socket {
+        unix_socket(sample, end.inode)?.peer.filter(|peer| *peer != 0)
+    } else {
+        Some(end.inode)
     }
 }
 

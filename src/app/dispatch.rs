@@ -186,6 +186,13 @@ fn panes(app: &mut App, command: Command) {
         }
         _ => app.panes.show(Pane::Evidence),
     }
+    if app.panes.focus() == Focus::Tree
+        && let Some(pane) = app.panes.shown()
+        && app.layout().pane == 0
+    {
+        // Short enough for the narrowest screen.
+        app.say(format!("Enter: {} (screen too low)", pane.title()));
+    }
 }
 
 fn prompt(app: &mut App, command: Command) {
@@ -280,6 +287,7 @@ fn back(app: &mut App) {
         app.search.set("");
     } else if !app.filter.text().is_empty() {
         app.filter.set("");
+        app.nav.keep_in_sight();
         app.settle(Change::View);
     } else {
         app.say("nothing to go back from; q ends the program".to_owned());

@@ -263,6 +263,12 @@ impl App {
         }
     }
 
+    /// Returns what is wrong with the filter that is being typed.
+    pub fn filter_complaint(&self) -> Option<String> {
+        let prompt = self.prompt.as_ref().filter(|prompt| prompt.is_filter())?;
+        Query::complaint(prompt.text())
+    }
+
     /// Lends the tree for changing, with what it is built from.
     fn parts(&mut self) -> Option<(&mut Nav, Shown<'_>, &Query, &Search)> {
         let shown = Shown {

@@ -135,7 +135,9 @@ impl Popup {
 /// Gives a key to the popup.
 pub(super) fn key(app: &mut App, mut popup: Popup, key: Key) -> Vec<Effect> {
     if let Content::Record(form) = popup.content {
-        return keep::form_key(app, form, key);
+        // Where nothing is typed `q` closes, as in every popup.
+        let closes = key == Key::Char('q') && form.typing().is_none();
+        return keep::form_key(app, form, if closes { Key::Esc } else { key });
     }
     if let Content::Palette(palette) = &mut popup.content {
         let ended = palette_key(app, palette, key);
@@ -218,6 +220,23 @@ pub(super) fn paste(popup: &mut Popup, text: &str) {
 #[cfg(test)]
 mod tests {
     use super::spread;
+    use crate::app::testkit::{app, live, press};
+
+    #[test]
+    fn q_closes_every_popup_and_is_typed_where_text_is_typed() {
+        for opens in ["?", "e", "c", "!"] {
+            let mut app = app(live().world(), 80, 24);
+            press(&mut app, opens);
+            assert!(app.popup().is_some(), "{opens}");
+            assert_eq!(press(&mut app, "q"), [], "{opens}");
+            assert!(app.popup().is_none(), "{opens}");
+        }
+        let mut app = app(live().world(), 80, 24);
+        press(&mut app, ": q");
+        assert!(app.popup().is_some(), "the palette takes it as a letter");
+        press(&mut app, "<esc> / q");
+        assert_eq!(app.filter().text(), "q");
+    }
 
     #[test]
     fn letters_match_in_their_order_and_the_closest_is_best() {

@@ -67,6 +67,11 @@ impl Prompt {
         matches!(self.purpose, Purpose::Filter { .. } | Purpose::Search { .. })
     }
 
+    /// Returns whether it is the filter.
+    pub fn is_filter(&self) -> bool {
+        matches!(self.purpose, Purpose::Filter { .. })
+    }
+
     /// Returns whether it is a note.
     pub fn is_note(&self) -> bool {
         matches!(self.purpose, Purpose::Note { .. })

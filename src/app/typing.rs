@@ -6,6 +6,7 @@ use super::keep;
 use super::key::Key;
 use super::nav::{Change, Jump, Step};
 use super::prompt::{self, Prompt, Purpose};
+use crate::table::Query;
 
 /// Gives a key to the prompt.
 pub(super) fn key(app: &mut App, mut prompt: Prompt, key: Key) -> Vec<Effect> {
@@ -76,10 +77,18 @@ fn accept(app: &mut App, prompt: Prompt) -> Vec<Effect> {
     let text = prompt.text().to_owned();
     match prompt.purpose {
         Purpose::Filter { .. } if !text.is_empty() && app.nav.rows().is_empty() => {
-            app.say("the filter matches no row; Esc clears it".to_owned());
+            let wrong = Query::complaint(&text).map_or_else(String::new, |wrong| format!(" ({wrong})"));
+            app.say(format!("the filter matches no row; Esc clears it{wrong}"));
             Vec::new()
         }
-        Purpose::Filter { .. } | Purpose::Search { .. } => Vec::new(),
+        Purpose::Filter { .. } => {
+            app.nav.stay();
+            if let Some(wrong) = Query::complaint(&text) {
+                app.say(wrong);
+            }
+            Vec::new()
+        }
+        Purpose::Search { .. } => Vec::new(),
         Purpose::Title { then } => keep::titled(app, &text, then),
         Purpose::Note { on, whole } => keep::take_note(app, &text, on, whole),
     }

@@ -129,7 +129,17 @@ impl Names {
 
     /// Returns the short name of a server: `git` for `mcp-server-git` and
     /// `@modelcontextprotocol/server-git`; what would leave nothing stays as it is.
+    ///
+    /// A rewritten title (`server --api-key …`) is cut at its first blank, and what looks like a token keeps
+    /// its signs, so that redaction still knows it.
     pub(super) fn short(&self, identifier: &str) -> String {
+        let identifier = identifier
+            .split(|c: char| c.is_whitespace() || c.is_control())
+            .find(|word| !word.is_empty())
+            .unwrap_or("");
+        if has_token(identifier) {
+            return identifier.to_owned();
+        }
         let bare = self.platform.replace(identifier, "");
         let bare = bare.as_ref();
         if let Some(name) = bare.strip_prefix("@modelcontextprotocol/server-") {
@@ -150,6 +160,16 @@ impl Names {
             scope.to_owned()
         }
     }
+}
+
+/// Returns whether a part of a name is as long as a token and mixes letters and digits as one.
+fn has_token(name: &str) -> bool {
+    const LONG: usize = 16;
+    name.split(|c: char| !c.is_ascii_alphanumeric()).any(|part| {
+        part.len() >= LONG
+            && part.bytes().any(|byte| byte.is_ascii_digit())
+            && part.bytes().any(|byte| byte.is_ascii_alphabetic())
+    })
 }
 
 /// Takes off what says only "MCP server".

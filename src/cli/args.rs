@@ -71,6 +71,9 @@ pub(super) enum Command {
         path: PathBuf,
     },
     /// List MCP server instances, those in trouble first
+    ///
+    /// CPU% is measured between two samples. A second one is taken only where a finding needs it: with one, CPU%
+    /// is `-`; `?` is a process that the first sample did not have.
     List(List),
     /// Show the evidence on one process and its instance
     Show(Show),
@@ -133,6 +136,10 @@ pub(super) struct Show {
 }
 
 #[derive(Debug, Args)]
+#[command(
+    override_usage = "mcpwake explain [OPTIONS] PID\n       mcpwake explain [OPTIONS] -- COMMAND [ARGUMENT]...\n       \
+                      mcpwake explain [OPTIONS] --lines < FILE"
+)]
 pub(super) struct Explain {
     /// Process id
     #[arg(value_parser = pid, required_unless_present_any = ["argv", "lines"], conflicts_with_all = ["argv", "lines"])]
@@ -193,6 +200,20 @@ mod tests {
         }
         assert!(Cli::try_parse_from(["mcpwake", "show", "--", "-1"]).is_err());
         assert!(Cli::try_parse_from(["mcpwake", "show", "4194304"]).is_ok());
+    }
+
+    #[test]
+    fn the_usage_of_explain_names_its_three_subjects() {
+        let help = Cli::try_parse_from(["mcpwake", "explain", "--help"])
+            .unwrap_err()
+            .to_string();
+        for usage in [
+            "Usage: mcpwake explain [OPTIONS] PID\n",
+            "       mcpwake explain [OPTIONS] -- COMMAND [ARGUMENT]...\n",
+            "       mcpwake explain [OPTIONS] --lines < FILE\n",
+        ] {
+            assert!(help.contains(usage), "{help}");
+        }
     }
 
     #[test]

@@ -198,6 +198,35 @@ mod tests {
         Cli::parse_from([&["mcpwake"], args].concat()).global
     }
 
+    /// The examples of the README, one file together.
+    #[test]
+    fn the_examples_of_the_readme_are_read_and_do_what_it_says() {
+        let readme = include_str!("../../README.md");
+        let (_, rest) = readme.split_once("### Configuration").unwrap();
+        let (section, _) = rest.split_once("\n### ").unwrap();
+        let blocks = section.split("```toml\n").skip(1);
+        let text: String = blocks.map(|block| block.split("```").next().unwrap()).collect();
+        assert_eq!(
+            text.matches("[[").count(),
+            2 + text.matches("[[\"").count(),
+            "{text}"
+        );
+        let files = Files::new();
+        let file = files.write("config.toml", &text);
+        let settings = load_from(&file, None, None, &global(&[])).unwrap();
+        assert!(settings.read_only && settings.refresh_ms == 1000);
+        let addition = settings.catalogs.first().unwrap();
+        let catalog = crate::catalog::Catalog::builtin()
+            .unwrap()
+            .extended(&addition.file, &addition.text)
+            .unwrap();
+        let verdict = catalog.verdict_line("/opt/bin/billingd serve tools");
+        assert_eq!(verdict.rule.as_deref(), Some("billing"));
+        let os = crate::model::host::Os::Linux;
+        let mut files = catalog.config_files(os).into_iter();
+        assert!(files.any(|file| file.client_name == "Acme Agent" && file.path == "~/.acme/mcp.json"));
+    }
+
     struct Files {
         folder: tempfile::TempDir,
     }

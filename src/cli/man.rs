@@ -90,7 +90,9 @@ pub(super) fn write(out: &mut dyn io::Write) -> io::Result<()> {
     let page = clap_mangen::Man::new(command.clone()).manual("mcpwake");
     page.render_title(out)?;
     page.render_name_section(out)?;
-    page.render_synopsis_section(out)?;
+    let mut roff = Roff::new();
+    synopsis(&mut roff, &command);
+    roff.to_writer(out)?;
     page.render_description_section(out)?;
     page.render_options_section(out)?;
     let mut roff = Roff::new();
@@ -113,6 +115,45 @@ pub(super) fn write(out: &mut dyn io::Write) -> io::Result<()> {
     paragraphs(&mut roff, "SECURITY", SECURITY);
     paragraphs(&mut roff, "INTEGRITY", INTEGRITY);
     roff.to_writer(out)
+}
+
+/// Writes how the program and each command are called, with the values that options take.
+fn synopsis(roff: &mut Roff, root: &Command) {
+    roff.control("SH", ["SYNOPSIS"]);
+    let mut line = vec![bold(root.get_name())];
+    let global = root.get_arguments().filter(|one| !one.is_hide_set());
+    for argument in global.filter(|one| !matches!(one.get_id().as_str(), "help" | "version")) {
+        line.push(roman(" "));
+        line.extend(bracketed(argument));
+    }
+    line.extend([roman(" ["), italic("COMMAND"), roman("]")]);
+    roff.text(line);
+    for command in root.get_subcommands().filter(|command| !command.is_hide_set()) {
+        roff.control("br", []);
+        let mut line = vec![bold(format!("{} {}", root.get_name(), command.get_name()))];
+        if command.get_subcommands().next().is_some() {
+            line.extend([roman(" "), italic("ACTION")]);
+        }
+        let own = command
+            .get_arguments()
+            .filter(|one| !one.is_global_set() && !matches!(one.get_id().as_str(), "help" | "version"));
+        for argument in own {
+            line.push(roman(" "));
+            line.extend(bracketed(argument));
+        }
+        roff.text(line);
+    }
+}
+
+/// Returns an argument with its value, in brackets where it may be left out.
+fn bracketed(argument: &clap::Arg) -> Vec<Inline> {
+    if argument.is_required_set() {
+        return usage(argument);
+    }
+    let mut line = vec![roman("[")];
+    line.extend(usage(argument));
+    line.push(roman("]"));
+    line
 }
 
 fn paragraphs<'a>(roff: &mut Roff, heading: &str, texts: impl IntoIterator<Item = &'a str>) {
@@ -194,4 +235,31 @@ fn usage(argument: &clap::Arg) -> Vec<Inline> {
         line.push(italic(value.to_string()));
     }
     line
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_synopsis_names_the_values_of_options() {
+        let mut page = Vec::new();
+        super::write(&mut page).unwrap();
+        let page = String::from_utf8(page).unwrap();
+        let (_, rest) = page.split_once(".SH SYNOPSIS").unwrap();
+        let (synopsis, _) = rest.split_once(".SH").unwrap();
+        let plain = ["\\fB", "\\fI", "\\fR"]
+            .iter()
+            .fold(synopsis.replace("\\-", "-"), |text, font| text.replace(font, ""));
+        for wanted in [
+            "[--redact WHEN]",
+            "[--config FILE]",
+            "[--refresh MS]",
+            "mcpwake open PATH",
+            "[--finding FINDING]",
+            "mcpwake show PID",
+            "[-- ARGV]",
+            "mcpwake incident ACTION",
+        ] {
+            assert!(plain.contains(wanted), "{wanted} in {plain}");
+        }
+    }
 }

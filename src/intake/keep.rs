@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::Problems;
+use super::budget::Group;
 use super::file::{Load, Stamp, Trouble};
 use super::hands::{Hands, Late};
 use super::plan::{Plan, Target, Use, bytes_of};
@@ -18,6 +19,8 @@ use crate::model::known::{Configured, ConfiguredServer};
 const LOADED_AT_ONCE: usize = 8;
 /// Bytes that one pass reads at most; what is left is read in the next pass.
 const PASS_BYTES: usize = 128 * 1024 * 1024;
+/// Files of one client in one home whose trouble is told one by one; the rest is counted.
+const NAMED_TROUBLES: usize = 20;
 /// Time stamps of files are this coarse: within it, a second write may leave them as they were.
 const STAMP_GRAIN: Duration = Duration::from_millis(100);
 
@@ -105,6 +108,10 @@ impl File {
         }
     }
 
+    fn is_troubled(&self) -> bool {
+        self.trouble.is_some() || self.entries.values().any(|entries| entries.wrong.is_some())
+    }
+
     fn report(&self, path: &OsBytes, problems: &mut Problems) {
         let broken = self
             .entries
@@ -166,8 +173,30 @@ impl Kept {
                 read += self.take(&load.path, answer, target, catalog, problems);
             }
         }
-        for (path, file) in &self.files {
-            file.report(&bytes_of(path), problems);
+        self.report(plan, problems);
+    }
+
+    /// Tells what was wrong with files; of a client with many such files, some and how many more.
+    fn report(&self, plan: &Plan, problems: &mut Problems) {
+        let mut told: BTreeMap<&Group, usize> = BTreeMap::new();
+        for (path, file) in self.files.iter().filter(|(_, file)| file.is_troubled()) {
+            let Some(target) = plan.files.get(path) else {
+                continue;
+            };
+            let told = told.entry(&target.group).or_default();
+            *told += 1;
+            if *told <= NAMED_TROUBLES {
+                file.report(&bytes_of(path), problems);
+            }
+        }
+        for (group, count) in told {
+            if count > NAMED_TROUBLES {
+                let detail = format!(
+                    "{} more of them could not be read: what they configure is not known",
+                    count - NAMED_TROUBLES
+                );
+                problems.add(&group.to_string().into_bytes().into(), Trouble::failed(detail));
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 //! Reads clients' configuration files, on a thread of its own; never waits for a file that hangs.
 
+mod budget;
 mod file;
 mod glob;
 mod hands;

@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::budget::{Group, Shares};
 use super::file::{Stamp, Trouble};
 use super::glob::Look;
 use super::hands::Hands;
@@ -19,8 +20,6 @@ use crate::model::reading::Absence;
 
 /// Project directories that are looked into at most.
 const MAX_DIRECTORIES: usize = 256;
-/// Files that are read at most.
-const MAX_FILES: usize = 2000;
 
 /// As what a file is read.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,6 +39,8 @@ pub(super) struct Target {
     pub(super) seen: Result<Stamp, Trouble>,
     /// As what it is read.
     pub(super) uses: BTreeSet<Use>,
+    /// Whose budget it is read from.
+    pub(super) group: Group,
 }
 
 /// What is to be read.
@@ -76,8 +77,8 @@ struct Places {
 struct Search {
     look: Look,
     uses: Vec<Use>,
-    /// Whether a running client names the file.
-    named: bool,
+    /// Whose budget the files are read from.
+    group: Group,
 }
 
 impl Plan {
@@ -120,7 +121,7 @@ impl Plan {
                     searches.push(Search {
                         look: Look::new(&path, ""),
                         uses: vec![Use { index, home, project }],
-                        named: true,
+                        group: Group::Named,
                     });
                 }
             }
@@ -135,7 +136,8 @@ impl Plan {
     fn search(&mut self, searches: &[Search], hands: &mut Hands, problems: &mut Problems) {
         let looks: Arc<[Look]> = searches.iter().map(|search| search.look.clone()).collect();
         let answers = hands.run(&looks);
-        let mut left_out = 0;
+        let mut all = Vec::new();
+        let mut shares = Shares::default();
         for (search, answer) in searches.iter().zip(answers) {
             let path = || bytes_of(search.look.place());
             let found = match answer {
@@ -145,7 +147,7 @@ impl Plan {
                     continue;
                 }
             };
-            if search.named && found.is_empty() {
+            if search.group == Group::Named && found.is_empty() {
                 let detail = "a running client names it on its command line, and it is not there \
                               (any more, or not outside the client's container): what it configures is not known";
                 problems.add(
@@ -157,20 +159,26 @@ impl Plan {
                 );
             }
             for (path, seen) in found {
-                if self.files.len() >= MAX_FILES && !self.files.contains_key(&path) {
-                    left_out += 1;
-                    continue;
-                }
-                let target = self.files.entry(path).or_insert_with(|| Target {
-                    seen,
-                    uses: BTreeSet::new(),
-                });
-                target.uses.extend(search.uses.iter().cloned());
+                shares.add(&search.group, path.clone());
+                all.push((search, path, seen));
             }
         }
-        if left_out > 0 {
-            let detail = format!("{left_out} more than {MAX_FILES} files: not read");
-            problems.add(&"configuration files".into(), Trouble::failed(detail));
+        let shared = shares.deal();
+        for (search, path, seen) in all {
+            if !shared.read.contains(&path) {
+                continue;
+            }
+            let target = self.files.entry(path).or_insert_with(|| Target {
+                seen,
+                uses: BTreeSet::new(),
+                group: search.group.clone(),
+            });
+            target.uses.extend(search.uses.iter().cloned());
+        }
+        for (group, count) in shared.left_out {
+            let detail =
+                format!("{count} more than are read of one client: what they configure is not known");
+            problems.add(&group.to_string().into_bytes().into(), Trouble::failed(detail));
         }
     }
 }
@@ -283,8 +291,11 @@ impl Places {
             };
             Search {
                 look: Look::new(base, pattern),
+                group: Group::Client {
+                    name: file.client_name.clone(),
+                    home: homes.first().cloned().unwrap_or_default(),
+                },
                 uses: homes.into_iter().map(one).collect(),
-                named: false,
             }
         };
         if let Some(pattern) = file.path.strip_prefix("~/") {

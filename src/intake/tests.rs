@@ -359,3 +359,44 @@ fn a_write_that_sets_the_time_back_is_seen() {
     file.set_modified(times).unwrap();
     until("the second write is seen", || commands(&world.read()) == ["two"]);
 }
+
+#[test]
+fn many_broken_files_of_one_client_hide_no_file_of_another() {
+    let mut world = World::new();
+    let first = world.write(".claude/plugins/cache/0/.mcp.json", "{");
+    let text = world.write("broken", "{");
+    for at in 1..700 {
+        let directory = world.at(&format!(".claude/plugins/cache/{at}"));
+        fs::create_dir(&directory).unwrap();
+        fs::hard_link(&text, directory.join(".mcp.json")).unwrap();
+    }
+    world.write(".cursor/mcp.json", entry("cursor"));
+    world.write(
+        ".config/zed/settings.json",
+        "{\"context_servers\": {\"z\": {\"command\": \"zed\"}}}",
+    );
+    let read = world.read();
+    assert_eq!(commands(&read), ["zed", "cursor"]);
+    let rows: Vec<_> = read
+        .problems
+        .iter()
+        .filter(|row| row.what.contains(&*world.home.path().to_string_lossy()))
+        .collect();
+    assert!(
+        rows.iter().any(|row| row.what == first.to_string_lossy()),
+        "{rows:?}"
+    );
+    assert!(rows.len() < 30, "{} rows", rows.len());
+    let told: Vec<&str> = rows
+        .iter()
+        .filter(|row| row.what.starts_with("files of Claude Code in "))
+        .map(|row| row.detail.as_str())
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "500 more than are read of one client: what they configure is not known",
+            "180 more of them could not be read: what they configure is not known"
+        ]
+    );
+}

@@ -280,7 +280,7 @@ pub enum PeerState {
     None,
     /// Only members of the instance.
     Own,
-    /// Somebody that the reader may not see.
+    /// Somebody that the reader may not see, or may be somebody: nobody that can be seen.
     Hidden,
     /// The end has no other end.
     NotApplicable,

@@ -47,6 +47,10 @@ pub struct Process {
     pub argv: Reading<Argv>,
     /// Whether `argv` was read before the process became a zombie and is kept from then.
     pub argv_kept: bool,
+    /// Addresses that only a new program image moves: the same as before means that what has changed since
+    /// was overwritten, not executed. `None` without the right to read them; not kept in snapshots.
+    #[serde(skip)]
+    pub image: Option<(u64, u64)>,
     /// Running program file; a file that was replaced ends in ` (deleted)`.
     pub exe: Reading<OsBytes>,
     /// Working directory.
@@ -121,7 +125,13 @@ pub struct Lock {
 impl Process {
     /// Returns whether it has exited and was not yet waited for.
     pub fn is_zombie(&self) -> bool {
-        matches!(self.state, 'Z' | 'X')
+        matches!(self.state, 'Z' | 'X') && self.threads <= 1
+    }
+
+    /// Returns whether its main thread has exited and others run: it lives on, though its state letter is
+    /// that of a zombie.
+    pub fn lost_main_thread(&self) -> bool {
+        matches!(self.state, 'Z' | 'X') && self.threads > 1
     }
 
     /// Returns whether a stop signal or a tracer holds it.

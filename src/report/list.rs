@@ -69,7 +69,13 @@ pub fn list(
     let mut index = Index::empty(Arc::clone(redactor));
     index.renew(world);
     let shown = Shown { world, index: &index };
-    let (ids, rows): (&[ColumnId], Vec<Vec<Safe>>) = if selection.all {
+    // CPU use is between two samples: of one there is none, which is not the same as unknown.
+    let one_sample = world
+        .sample
+        .processes
+        .values()
+        .all(|one| one.cpu_permille.is_none());
+    let (ids, mut rows): (&[ColumnId], Vec<Vec<Safe>>) = if selection.all {
         let processes = world.sample.processes.values();
         (
             &PROCESSES,
@@ -89,6 +95,15 @@ pub fn list(
     };
     if rows.is_empty() {
         return String::new();
+    }
+    if let Some(at) = ids
+        .iter()
+        .position(|id| *id == ColumnId::Cpu)
+        .filter(|_| one_sample)
+    {
+        for row in &mut rows {
+            row[at] = Safe::literal("-");
+        }
     }
     let columns: Vec<GridColumn> = ids.iter().map(|id| grid_column(*id)).collect();
     grid(&columns, &rows, paper.columns, paper.glyphs)
@@ -182,6 +197,28 @@ mod tests {
     /// Compiling the rules takes longer than all these tests.
     static REDACTOR: LazyLock<Arc<Redactor>> =
         LazyLock::new(|| Arc::new(Redactor::builtin().expect("the built-in rules")));
+
+    #[test]
+    fn cpu_of_one_sample_is_a_dash_and_of_a_new_process_unknown() {
+        let cpu = |permille: [Option<u32>; 2]| {
+            let processes = [5, 6].into_iter().zip(permille).map(|(pid, permille)| Process {
+                cpu_permille: permille,
+                ..process(pid, 1, &[b"a"])
+            });
+            let world = world(processes.collect(), Vec::new());
+            let all = Selection {
+                all: true,
+                ..Selection::default()
+            };
+            let text = list(&world, &all, &REDACTOR, Secrets::Shown, PIPE);
+            let mut lines = text.lines();
+            let end = lines.next().unwrap().find("CPU%").unwrap() + "CPU%".len();
+            let words = lines.map(|line| line[..end].split_whitespace().last().unwrap().to_owned());
+            words.collect::<Vec<_>>()
+        };
+        assert_eq!(cpu([None, None]), ["-", "-"]);
+        assert_eq!(cpu([Some(985), None]), ["99", "?"]);
+    }
 
     #[test]
     fn an_instance_is_one_line() {

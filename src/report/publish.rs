@@ -55,12 +55,12 @@ pub(super) struct ExactArgv {
     pub(super) base64: Option<Vec<String>>,
 }
 
-/// Returns the text of bytes that hold no secret: names, paths.
+/// Returns the text of bytes that the machine's owner chose: the names of host and operator.
 pub(super) fn exact(bytes: &OsBytes) -> Exact {
     exact_bytes(bytes.as_bytes())
 }
 
-/// Returns the text of bytes that may hold a secret: targets, commands, titles.
+/// Returns the text of bytes that may hold a secret: names, paths, targets, commands, titles.
 pub(super) fn redacted(bytes: &OsBytes, secrets: Secrets<'_>) -> Exact {
     if let Some(text) = bytes.as_str() {
         return Exact {

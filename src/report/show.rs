@@ -62,14 +62,14 @@ fn process_section(
 ) {
     let shown = &evidence.process;
     let mut heading = Safe::from_text(&format!("PROCESS {}  ", shown.pid));
-    heading.push(&Safe::from_bytes(subject.comm.as_bytes()));
+    heading.push(&bytes(&subject.comm, secrets));
     page.safe_heading(&heading);
     page.safe_row("command", &command(subject, secrets));
     if subject.argv_kept {
         page.row("", "(read before it exited)");
     }
-    page.safe_row("program", &path(&subject.exe));
-    page.safe_row("directory", &path(&subject.cwd));
+    page.safe_row("program", &path(&subject.exe, secrets));
+    page.safe_row("directory", &path(&subject.cwd, secrets));
     let uid = shown.uid.map(|uid| format!(" (uid {uid})")).unwrap_or_default();
     page.row("user", &format!("{}{uid}", or_not_read(shown.user.as_deref())));
     page.row("parent", &parents(evidence));
@@ -99,10 +99,15 @@ fn process_section(
     }
 }
 
-fn path(reading: &Reading<OsBytes>) -> Safe {
-    reading.value().map_or(Safe::literal("not read"), |path| {
-        Safe::from_bytes(path.as_bytes())
-    })
+fn path(reading: &Reading<OsBytes>, secrets: Secrets<'_>) -> Safe {
+    reading
+        .value()
+        .map_or(Safe::literal("not read"), |path| bytes(path, secrets))
+}
+
+fn bytes(bytes: &OsBytes, secrets: Secrets<'_>) -> Safe {
+    let shown = secrets.argv(std::slice::from_ref(bytes));
+    Safe::from_bytes(shown.first().map_or(&[], Vec::as_slice))
 }
 
 fn or_not_read(text: Option<&str>) -> String {
@@ -143,6 +148,8 @@ fn state(process: &Process) -> String {
         "D" => "stuck in the kernel",
         "T" => "stopped",
         "t" => "stopped by a tracer",
+        // ps(1) marks several threads by `l`.
+        "Z" | "X" if process.stat.contains('l') => "its main thread has exited, others run",
         "Z" | "X" => "exited, not waited for",
         "I" => "idle",
         _ => "unknown state",

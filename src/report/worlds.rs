@@ -52,6 +52,7 @@ pub(super) fn process(number: u32, parent: u32, argv: &[&[u8]]) -> Process {
         comm: argv.first().map_or(&b"none"[..], |first| first).into(),
         argv: Reading::Value(argv.iter().map(|element| (*element).into()).collect()),
         argv_kept: false,
+        image: None,
         exe: Reading::Value("/usr/bin/python3".into()),
         cwd: Reading::Value("/srv/app".into()),
         cgroup: Reading::Unread,

@@ -225,7 +225,7 @@ fn adopter_name(shown: Shown<'_>, owner: &OwnerKey) -> Option<Safe> {
         .iter()
         .filter(|one| one.owner == *owner)
         .find_map(|one| one.adopter.as_ref())?;
-    Some(Safe::from_bytes(adopter.name.as_bytes()))
+    Some(shown.safe_bytes(adopter.name.as_bytes()))
 }
 
 fn owner_name(shown: Shown<'_>, node: &Node, owner: &OwnerKey) -> Safe {
@@ -274,8 +274,24 @@ fn owner_cell(shown: Shown<'_>, node: &Node, owner: &OwnerKey, column: ColumnId)
             .map_or_else(Safe::default, |process| {
                 process_cell(shown, process, ColumnId::User)
             }),
-        ColumnId::Why | ColumnId::Command => why::of_sum(node),
+        ColumnId::Why | ColumnId::Command => of_sum(node),
         _ => sum_cell(&node.figures, column).unwrap_or_default(),
+    }
+}
+
+/// Returns how many of a sum have each finding, where they differ; else what stands out in it.
+fn of_sum(node: &Node) -> Safe {
+    let figures = &node.figures;
+    let counted = Finding::ALL.map(|finding| (finding, figures.count(finding)));
+    let counts: Vec<String> = counted
+        .iter()
+        .filter(|(_, count)| *count > 0)
+        .map(|(finding, count)| format!("{count} {}", finding.word()))
+        .collect();
+    if counts.len() > 1 {
+        Safe::from_text(&counts.join(" "))
+    } else {
+        why::of_sum(node)
     }
 }
 
@@ -283,7 +299,7 @@ fn kind_cell(shown: Shown<'_>, node: &Node, column: ColumnId) -> Safe {
     match column {
         ColumnId::Name => name(shown, node),
         ColumnId::Finding => node.figures.worst().map_or_else(Safe::default, finding),
-        ColumnId::Why | ColumnId::Command => why::of_sum(node),
+        ColumnId::Why | ColumnId::Command => of_sum(node),
         ColumnId::Elapsed => Safe::default(),
         _ => sum_cell(&node.figures, column).unwrap_or_default(),
     }

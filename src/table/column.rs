@@ -123,21 +123,21 @@ pub const COLUMNS: [Column; 14] = [
     left(
         ColumnId::Wire,
         "WIRE",
-        14,
+        16,
         10,
         "descriptor it is spoken to on, and who holds the other end",
     ),
     left(
         ColumnId::Command,
         "COMMAND",
-        8,
+        16,
         10,
         "command line, secrets removed",
     ),
     left(
         ColumnId::Why,
         "WHY",
-        12,
+        16,
         90,
         "reason of the finding, where the line has no room for WIRE and COMMAND",
     ),
@@ -196,10 +196,10 @@ pub struct Placed {
 }
 
 /// Narrowest NAME column.
-const NAME_MIN: u16 = 14;
+const NAME_MIN: u16 = 12;
 
 /// Cells that NAME gives up before a column is dropped.
-const NAME_GIVES: u16 = 3;
+const NAME_GIVES: u16 = 5;
 
 /// Returns the columns for a line of `width` cells whose pids take `pid_width` cells.
 ///
@@ -215,7 +215,11 @@ pub fn fit(width: u16, pid_width: u16, instead: ColumnId) -> Vec<Placed> {
             .collect()
     };
     let mut shown = shown_with(&tail[..2]);
-    if needed(&shown, pid_width) > width {
+    if needed(&shown, pid_width) > width + NAME_GIVES {
+        // The group has a pane of its own, with all its members.
+        shown.retain(|column| column.id != ColumnId::Pgid);
+    }
+    if needed(&shown, pid_width) > width + NAME_GIVES {
         shown = shown_with(&[instead]);
     }
     while needed(&shown, pid_width) > width + NAME_GIVES && shown.len() > 3 {
@@ -284,9 +288,29 @@ mod tests {
     #[test]
     fn a_wide_line_has_everything_but_why() {
         assert_eq!(
-            titles(120).join(" "),
+            titles(140).join(" "),
             "NAME PID PPID PGID USER STAT FINDING ELAPSED CPU% MEM REACH WIRE COMMAND"
         );
+        assert_eq!(
+            titles(120).join(" "),
+            "NAME PID PPID USER STAT FINDING ELAPSED CPU% MEM REACH WIRE COMMAND"
+        );
+    }
+
+    #[test]
+    fn the_last_columns_have_room_for_what_they_say() {
+        for (width, pid_width, id, least) in [
+            (80, 5, ColumnId::Why, 16),
+            (80, 7, ColumnId::Why, 16),
+            (40, 5, ColumnId::Why, 11),
+            (120, 5, ColumnId::Command, 16),
+            (120, 7, ColumnId::Why, 19),
+            (160, 7, ColumnId::Command, 40),
+        ] {
+            let placed = fit(width, pid_width, ColumnId::Why);
+            let last = placed.iter().find(|one| one.id == id).map(|one| one.width);
+            assert!(last.is_some_and(|cells| cells >= least), "{width} {placed:?}");
+        }
     }
 
     #[test]

@@ -195,7 +195,7 @@ impl<'a> Shown<'a> {
             .first()
             .map(OsBytes::basename)
             .filter(|name| !name.is_empty() && !name.contains(&b' ') && name.len() <= 64);
-        Safe::from_bytes(program.unwrap_or(comm))
+        self.safe_bytes(program.unwrap_or(comm))
     }
 
     /// Returns name and pid of a process that is named in a sentence: `node 4821`.

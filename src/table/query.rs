@@ -4,6 +4,7 @@ use super::cells;
 use super::index::Shown;
 use super::processes;
 use super::row::{Node, RowId};
+use crate::model::finding::Finding;
 use crate::model::identity::ProcessKey;
 use crate::model::instance::{Instance, OwnerKey};
 use crate::model::process::Process;
@@ -38,6 +39,32 @@ impl Query {
                 .map(|word| term(&word.to_lowercase(), word))
                 .collect(),
         }
+    }
+
+    /// Returns what is wrong with the first term of a filter that cannot mean what it says; `None` where
+    /// nothing is. A term that is not finished is not wrong.
+    pub fn complaint(text: &str) -> Option<String> {
+        text.split_whitespace().find_map(|word| {
+            let (key, value) = word.split_once(':')?;
+            let is_name = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphabetic());
+            if value.is_empty() || !is_name || value.starts_with('/') {
+                return None;
+            }
+            let lower = value.to_lowercase();
+            match key.to_lowercase().as_str() {
+                "user" | "session" => None,
+                "finding" if Finding::ALL.iter().any(|one| one.word().starts_with(&lower)) => None,
+                "finding" => {
+                    let all = Finding::ALL.map(Finding::word).join(" ");
+                    Some(format!("no finding \"{value}\": {all}"))
+                }
+                "pid" if value.parse::<u32>().is_ok() => None,
+                "pid" => Some(format!("pid:{value}: a pid is a number; looked for as text")),
+                _ => Some(format!(
+                    "\"{key}\" is no field (finding user pid session); looked for as text"
+                )),
+            }
+        })
     }
 
     /// Reads text that is searched as it is, blanks included.
@@ -99,6 +126,7 @@ fn term(word: &str, exact: &str) -> Term {
         ("finding", _) => Term::Finding(value.to_owned()),
         ("user", _) => Term::User(exact[key.len() + 1..].to_owned()),
         ("pid", Ok(pid)) => Term::Pid(pid),
+        ("pid", _) if value.is_empty() => Term::Text(String::new()),
         ("session", _) => Term::Session(value.to_owned()),
         _ => Term::Text(word.to_owned()),
     }
@@ -208,6 +236,36 @@ mod tests {
                 Term::Text("pid:12a".to_owned()),
             ]
         );
+    }
+
+    #[test]
+    fn terms_that_cannot_be_meant_are_told() {
+        for (text, expected) in [
+            (
+                "finding:sevred",
+                "no finding \"sevred\": severed held wedged defunct unknown network attached",
+            ),
+            ("x pid:abc", "pid:abc: a pid is a number; looked for as text"),
+            (
+                "fidning:held",
+                "\"fidning\" is no field (finding user pid session); looked for as text",
+            ),
+        ] {
+            assert_eq!(Query::complaint(text).as_deref(), Some(expected));
+            assert!(expected.len() < 80, "fits the narrowest usual screen");
+        }
+        for text in [
+            "",
+            "finding:sev",
+            "Finding:SEVERED",
+            "finding:",
+            "pid:",
+            "pid:12 user:root session:x",
+            "http://x",
+            "a:/b :c 10.0.0.1:80",
+        ] {
+            assert_eq!(Query::complaint(text), None, "{text}");
+        }
     }
 
     #[test]

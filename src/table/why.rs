@@ -18,6 +18,7 @@ pub fn of_instance(shown: Shown<'_>, instance: &Instance) -> Safe {
             .and_then(|end| holder(shown, end))
             .map_or_else(|| first_fact(shown, instance), |holder| join("by", &holder)),
         Finding::Wedged => match &instance.client {
+            _ if has_fact(instance, "relay_wedged") => Safe::literal("relay stopped"),
             Some(client) => Safe::from_text(&format!("client {}", client.process.pid)),
             None => first_fact(shown, instance),
         },
@@ -29,7 +30,7 @@ pub fn of_instance(shown: Shown<'_>, instance: &Instance) -> Safe {
             }
         }
         Finding::Unknown => match stdin.map(|end| end.peer) {
-            Some(PeerState::Hidden) => Safe::literal("hidden holder"),
+            Some(PeerState::Hidden) if has_fact(instance, "hidden_holder") => Safe::literal("hidden holder"),
             _ if matches!(instance.owner, OwnerKey::User(_)) => Safe::literal("needs root"),
             _ => first_fact(shown, instance),
         },
@@ -130,7 +131,8 @@ pub fn wire(shown: Shown<'_>, instance: &Instance) -> Safe {
         PeerState::Held => holder(shown, end).unwrap_or(Safe::literal("held")),
         PeerState::None => Safe::literal(severed(end)),
         PeerState::Own => Safe::literal("own members"),
-        PeerState::Hidden => Safe::literal("hidden"),
+        PeerState::Hidden if has_fact(instance, "hidden_holder") => Safe::literal("hidden"),
+        PeerState::Hidden => Safe::literal("none seen"),
         PeerState::NotApplicable => Safe::literal("no other end"),
     });
     text
@@ -171,6 +173,10 @@ fn pid_and_name(shown: Shown<'_>, pid: crate::model::identity::Pid) -> Safe {
         .by_pid(pid)
         .map_or(Safe::literal("(gone)"), |process| shown.name(process));
     Safe::join([Safe::from_text(&pid.to_string()), name], " ")
+}
+
+fn has_fact(instance: &Instance, code: &str) -> bool {
+    instance.facts.iter().any(|fact| fact.code == code)
 }
 
 fn first_fact(shown: Shown<'_>, instance: &Instance) -> Safe {

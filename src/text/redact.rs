@@ -4,18 +4,22 @@
 //! for byte. Works in time linear to the text, whatever the text is; doing it twice changes nothing.
 
 mod edits;
+mod encoded;
 mod engine;
 mod json;
 mod leaf;
 mod names;
+mod plain;
+mod programs;
 mod rules;
 mod words;
 
 use std::fmt;
 use std::sync::Arc;
 
-use edits::Edits;
+use edits::{Edits, View};
 use engine::{Engine, Expect};
+use programs::Follow;
 pub use rules::{RuleError, Rules};
 
 /// Rules that every build brings.
@@ -57,7 +61,9 @@ impl Redactor {
             return elements;
         };
         for _ in 0..MAX_PASSES {
-            if !pass(engine, &mut elements) {
+            // First as seen: a rule that found the part before an unseen character would leave the rest.
+            let as_seen = pass(engine, &mut elements, Reading::AsSeen);
+            if !pass(engine, &mut elements, Reading::AsWritten) && !as_seen {
                 break;
             }
         }
@@ -79,14 +85,35 @@ impl Redactor {
     }
 }
 
+/// How the elements are read in one walk.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reading {
+    /// Byte for byte.
+    AsWritten,
+    /// As a person reads them: see [`plain`].
+    AsSeen,
+}
+
 /// Replaces what is found in one walk over the elements; returns whether anything changed.
-fn pass(engine: &Engine, elements: &mut [Vec<u8>]) -> bool {
+fn pass(engine: &Engine, elements: &mut [Vec<u8>], reading: Reading) -> bool {
+    if reading == Reading::AsSeen && elements.iter().all(|element| plain::normal(element).is_none()) {
+        return false;
+    }
     // A first element with blanks is a title, or the only thing there is: read as a line.
     let mut expect = Expect::Line;
+    let mut so_far = Follow::default();
     let mut changed = false;
     for element in elements {
         let mut edits = Edits::default();
-        expect = engine.step(expect, element, 0, &mut edits);
+        let seen = (reading == Reading::AsSeen)
+            .then(|| plain::normal(element))
+            .flatten();
+        let view = seen.unwrap_or_else(|| View::plain(element, 0));
+        let mut inner = Edits::default();
+        engine.follow(&mut so_far, &view.bytes, &mut inner);
+        expect = engine.step(expect, &view.bytes, 0, &mut inner);
+        edits.extend_from(inner, &view);
+        drop(view);
         if !edits.is_empty() {
             let redacted = edits.apply(element);
             changed |= redacted != *element;

@@ -77,6 +77,15 @@ impl Safe {
         safe
     }
 
+    /// Takes text that was put together from safe text, as a sentence with a name in it: a backslash stays as it
+    /// is, so that no escape is escaped again; what may not go to a terminal is escaped all the same.
+    pub fn from_escaped(text: &str) -> Self {
+        let mut escaper = Escaper::new(text.len(), usize::MAX);
+        escaper.doubling = Doubling::Never;
+        escaper.text(text);
+        Self(escaper.finish())
+    }
+
     /// Joins parts with a separator that this program brings itself.
     pub fn join<S: Borrow<Self>>(parts: impl IntoIterator<Item = S>, separator: &'static str) -> Self {
         let mut joined = Self::default();

@@ -1,7 +1,7 @@
 //! The last two lines: what the procedure wants next, a message or a prompt; and the keys that do
 //! something here and now.
 
-use super::paint::{Drawn, lit, say};
+use super::paint::{Drawn, lit, safe, say};
 use super::record;
 use super::theme::{Theme, Tone};
 use crate::app::App;
@@ -12,7 +12,7 @@ use crate::app::prompt::Prompt;
 use crate::model::finding::Finding;
 use crate::model::instance::Instance;
 use crate::text::Safe;
-use crate::text::width::{columns, truncate};
+use crate::text::width::{Glyphs, columns, truncate};
 
 /// The step line: a prompt, else a message, else the next step.
 pub(super) fn step(app: &App, width: usize, theme: Theme) -> (Drawn, Option<usize>) {
@@ -21,16 +21,31 @@ pub(super) fn step(app: &App, width: usize, theme: Theme) -> (Drawn, Option<usiz
         return typed(&label, prompt.text(), prompt.cursor(), width, theme);
     }
     let (text, tone) = match app.status() {
-        Some(status) => (say(status, Tone::Strong), Tone::Strong),
+        Some(status) => (safe(Safe::from_escaped(status), Tone::Strong), Tone::Strong),
         None => (next_step(app, width), Tone::Plain),
     };
-    let text = theme.text(&text.text);
+    let mut text = theme.text(&text.text).into_owned();
+    if app.status().is_none() && is_pane_hidden(app) && width < ROOMY {
+        let gap = if text.is_empty() { "" } else { "  " };
+        text = format!("{text}{gap}Enter: pane");
+    }
     let mut line = Drawn::one(" ".to_owned(), tone);
-    line.push(
-        truncate(&text, width.saturating_sub(1), theme.glyphs()).into_owned(),
-        tone,
-    );
+    line.push(cut_at_word(&text, width.saturating_sub(1), theme.glyphs()), tone);
     (line, None)
+}
+
+/// Returns the text, cut behind a word where it does not fit: half a word may read as another.
+fn cut_at_word(text: &str, width: usize, glyphs: Glyphs) -> String {
+    if columns(text) <= width {
+        return text.to_owned();
+    }
+    let cut = truncate(text, width, glyphs);
+    let kept = cut.strip_suffix(glyphs.ellipsis()).unwrap_or(&cut);
+    let ends_a_word = text[kept.len()..].starts_with(' ');
+    match kept.rfind(' ').filter(|_| !ends_a_word) {
+        Some(blank) if blank > 0 => format!("{} {}", kept[..blank].trim_end(), glyphs.ellipsis()),
+        _ => cut.into_owned(),
+    }
 }
 
 /// Lays out a line that is being typed, with the column of its cursor: its end stays in sight.
@@ -70,6 +85,14 @@ fn next_step(app: &App, width: usize) -> super::paint::Piece {
     }
 }
 
+/// From this width on the keys have room for one that only low screens need.
+const ROOMY: usize = 60;
+
+/// Whether the screen is too low for the pane below the tree.
+fn is_pane_hidden(app: &App) -> bool {
+    app.panes().shown().is_some() && app.layout().pane == 0
+}
+
 /// Below this width the step line names the next step alone.
 const BOXES: usize = 76;
 
@@ -80,7 +103,13 @@ fn of_instance(app: &App, instance: &Instance, width: usize) -> String {
     let boxes = instance.finding == Finding::Severed && instance.reach.is_some();
     match next {
         Some(next) if boxes && width >= BOXES => {
-            format!("next: {next}  {}", record::boxes(app, instance.id))
+            let all = format!("next: {next}  {}", record::boxes(app, instance.id));
+            // The boxes go before a word of the next step does.
+            if columns(&all) < width {
+                all
+            } else {
+                format!("next: {next}")
+            }
         }
         Some(next) => format!("next: {next}"),
         None if told && width >= BOXES => record::boxes(app, instance.id),
@@ -134,7 +163,7 @@ fn commands(app: &App, width: usize) -> Vec<(String, &'static str)> {
 }
 
 /// The keys that do something here and now.
-pub(super) fn keys(app: &App, width: usize) -> Drawn {
+pub(super) fn keys(app: &App, width: usize, theme: Theme) -> Drawn {
     let mut entries: Vec<(String, &str)> = Vec::new();
     let mut fixed = |pairs: &[(&str, &'static str)]| {
         entries.extend(pairs.iter().map(|(key, word)| ((*key).to_owned(), *word)));
@@ -150,11 +179,11 @@ pub(super) fn keys(app: &App, width: usize) -> Drawn {
                 ("d", "denied"),
                 ("a", "attach"),
                 ("Up Down", "choose"),
-                ("Esc", "close"),
+                ("q Esc", "close"),
             ]),
             Content::Quit { .. } => fixed(&[("y", "quit all the same"), ("Esc", "stay")]),
             Content::Palette(_) => fixed(&[("Enter", "run"), ("Up Down", "choose"), ("Esc", "close")]),
-            _ => fixed(&[("Up Down PgUp PgDn", "scroll"), ("Esc", "close")]),
+            _ => fixed(&[("Up Down PgUp PgDn", "scroll"), ("q Esc", "close")]),
         }
     } else if app.prompt().is_some_and(|prompt| !prompt.is_of_the_tree()) {
         fixed(&[("Enter", "write"), ("Esc", "cancel")]);
@@ -162,6 +191,11 @@ pub(super) fn keys(app: &App, width: usize) -> Drawn {
             fixed(&[("Tab", "row or incident")]);
         }
         fixed(&[("Ctrl-U", "clear")]);
+    } else if let Some(wrong) = app.filter_complaint() {
+        return Drawn::one(
+            format!(" {}", theme.text(&Safe::from_text(&wrong))),
+            Tone::Warning,
+        );
     } else if app.prompt().is_some() {
         fixed(&[
             ("Enter", "keep"),
@@ -170,7 +204,12 @@ pub(super) fn keys(app: &App, width: usize) -> Drawn {
             ("Ctrl-U", "clear"),
         ]);
     } else if app.panes().focus() == Focus::Tree {
-        entries = commands(app, width);
+        let enter = (is_pane_hidden(app) && width >= ROOMY).then(|| ("Enter".to_owned(), "pane"));
+        let taken = enter
+            .as_ref()
+            .map_or(0, |(key, word)| columns(key) + columns(word) + 3);
+        entries = commands(app, width.saturating_sub(taken));
+        entries.splice(0..0, enter);
     } else {
         let full = if app.panes().focus() == Focus::FullPane {
             "back to the tree"
@@ -199,4 +238,27 @@ pub(super) fn keys(app: &App, width: usize) -> Drawn {
         used += needed;
     }
     line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sentence_is_cut_between_words() {
+        for (width, expected) in [
+            (40, "next: revoke a, verify the denial"),
+            (33, "next: revoke a, verify the denial"),
+            (32, "next: revoke a, verify the …"),
+            (28, "next: revoke a, verify the …"),
+            (27, "next: revoke a, verify the…"),
+            (26, "next: revoke a, verify …"),
+            (4, "nex…"),
+        ] {
+            let text = "next: revoke a, verify the denial";
+            let cut = cut_at_word(text, width, Glyphs::Unicode);
+            assert_eq!(cut, expected, "{width}");
+            assert!(columns(&cut) <= width);
+        }
+    }
 }

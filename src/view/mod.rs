@@ -115,7 +115,7 @@ pub fn draw(frame: &mut Frame, app: &App, scroll: &mut Scroll) {
     pane::draw(buffer, pane, app, scroll, theme);
     let (line, typed) = footer::step(app, width, theme);
     line.draw(buffer, step, theme);
-    footer::keys(app, width).draw(buffer, footer, theme);
+    footer::keys(app, width, theme).draw(buffer, footer, theme);
     let mut cursor = typed.map(|x| Position {
         x: u16::try_from(x).unwrap_or(0),
         y: step.y,

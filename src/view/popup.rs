@@ -48,7 +48,7 @@ pub(super) fn draw(
         (screen.width - 4).min(100)
     };
     let text_width = usize::from(width.saturating_sub(4));
-    let (title, paragraphs) = content(app, popup.content(), text_width);
+    let (title, paragraphs) = content(app, popup.content(), text_width, theme);
     let lines: Vec<Drawn> = paragraphs
         .iter()
         .flat_map(|para| para.lines(text_width, true, theme))
@@ -163,7 +163,7 @@ fn draw_palette(buffer: &mut Buffer, screen: Rect, app: &App, palette: &Palette,
     }
 }
 
-fn content(app: &App, content: &Content, width: usize) -> (Safe, Vec<Para>) {
+fn content(app: &App, content: &Content, width: usize, theme: Theme) -> (Safe, Vec<Para>) {
     match content {
         Content::Help | Content::Palette(_) | Content::Record(_) => {
             (Safe::literal("help"), help::paragraphs())
@@ -174,11 +174,12 @@ fn content(app: &App, content: &Content, width: usize) -> (Safe, Vec<Para>) {
             explanation,
         } => {
             let title = format!("{label}, as of {}", at.clock());
-            (Safe::from_text(&title), explain(app, explanation))
+            (Safe::from_escaped(&title), explain(app, explanation))
         }
         Content::Counts => (
             Safe::literal("count by client and server"),
-            app.shown().map_or_else(Vec::new, |shown| count(shown, width)),
+            app.shown()
+                .map_or_else(Vec::new, |shown| count(shown, width, theme)),
         ),
         Content::Incident => (Safe::literal("incident"), keep::incident(app)),
         Content::Quit { reasons } => (Safe::literal("quit?"), keep::quit(reasons)),
@@ -214,8 +215,8 @@ fn explain(app: &App, explanation: &Explanation) -> Vec<Para> {
     out
 }
 
-fn count(shown: Shown<'_>, width: usize) -> Vec<Para> {
-    let glyphs = crate::text::width::Glyphs::Ascii;
+fn count(shown: Shown<'_>, width: usize, theme: Theme) -> Vec<Para> {
+    let glyphs = theme.glyphs();
     let all = counts(shown);
     if all.is_empty() {
         return vec![Para::bare(lit("No MCP server.", Tone::Plain))];
@@ -242,8 +243,8 @@ fn count(shown: Shown<'_>, width: usize) -> Vec<Para> {
         };
         let line = format!(
             "{}  {}  {} {} {} {} {}  {sizes}",
-            pad(one.owner.as_str(), owner_width, glyphs),
-            pad(one.name.as_str(), name_width, glyphs),
+            pad(&theme.text(&one.owner), owner_width, glyphs),
+            pad(&theme.text(&one.name), name_width, glyphs),
             pad_left(&one.figures.instances.to_string(), 5, glyphs),
             pad_left(&one.figures.trouble().to_string(), 7, glyphs),
             pad_left(&one.figures.older.to_string(), 5, glyphs),
@@ -255,7 +256,8 @@ fn count(shown: Shown<'_>, width: usize) -> Vec<Para> {
         } else {
             Tone::Plain
         };
-        out.push(Para::row(say(&line, tone)));
+        // The names in it are escaped already, and fit their columns as they are.
+        out.push(Para::row(safe(Safe::from_escaped(&line), tone)));
     }
     out
 }

@@ -46,6 +46,15 @@ fn screen(app: &App) -> String {
     text(&drawn(app, &mut Scroll::default()))
 }
 
+/// The live world, where the selected server has a long command line.
+fn long_command() -> Arc<World> {
+    let mut scene = live();
+    let argv = std::iter::once("/opt/tools/python3".to_owned())
+        .chain((0..12).map(|at| format!("--directory-{at}=/srv/repositories/number-{at}")));
+    scene.edit(48_271).argv = Reading::Value(argv.map(|one| one.into_bytes().into()).collect());
+    scene.world()
+}
+
 /// Draws after each key, as the program does, and returns the last screen.
 fn after(world: Arc<World>, size: (u16, u16), script: &str) -> String {
     let mut app = app(world, size.0, size.1);
@@ -108,6 +117,12 @@ screens! {
     macos_80: macos(), USUAL, "0";
     owner_selected_80: live().world(), USUAL, "<home>";
     hostile_120: hostile().world(), WIDE, "";
+    hostile_counts_80: hostile().world(), USUAL, "c";
+    pane_without_room_40: live().world(), SMALL, "2";
+    low_80: live().world(), (80, 12), "";
+    head_of_a_long_command_80: long_command(), USUAL, "4";
+    head_of_a_long_command_full_80: long_command(), USUAL, "4 <enter> <enter>";
+    filter_wrong_80: live().world(), USUAL, "/ finding:sevred";
     later_key_80: live().world(), USUAL, "T";
 }
 

@@ -7,7 +7,7 @@ use super::paint::{Para, fill};
 use super::theme::{Theme, Tone};
 use super::{Scroll, notes};
 use crate::app::App;
-use crate::model::instance::Role;
+use crate::model::instance::{OwnerKey, Role};
 use crate::table::column::{Align, Placed, fit};
 use crate::table::tree::Scope;
 use crate::table::{ColumnId, Node, RowId, Shown, cells};
@@ -119,19 +119,23 @@ struct Pen<'a> {
 
 impl Pen<'_> {
     fn row(&self, buffer: &mut Buffer, area: Rect, node: &Node, selected: bool) {
-        let spans = matches!(node.id, RowId::Owner(_));
-        let tail = self
-            .placed
-            .iter()
-            .find(|one| is_tail(one.id))
-            .map_or(area.width, |one| one.x);
+        let start_of = |is: fn(ColumnId) -> bool| {
+            let placed = self.placed.iter().find(|one| is(one.id));
+            placed.map_or(area.width, |one| one.x)
+        };
+        // What an owner or a count has no cell for, its name takes.
+        let name_end = match node.id {
+            RowId::Owner(_) => self.owner_end(node, start_of(is_tail)),
+            RowId::Kind(..) => start_of(|id| id == ColumnId::Finding),
+            RowId::Instance(_) | RowId::Process(_) => 0,
+        };
         for one in self.placed {
-            let inside_label = spans && one.x < tail && one.id != ColumnId::Name;
-            if inside_label {
+            let is_name = one.id == ColumnId::Name;
+            if !is_name && one.x < name_end {
                 continue;
             }
-            let width = if spans && one.id == ColumnId::Name {
-                tail.saturating_sub(one.x + 1)
+            let width = if is_name && name_end > 0 {
+                name_end.min(area.width + 1).saturating_sub(one.x + 1)
             } else {
                 one.width
             };
@@ -147,6 +151,29 @@ impl Pen<'_> {
         if selected {
             fill(buffer, area, self.theme, Tone::Chosen);
         }
+    }
+
+    /// Where the name of an owner ends: it takes the room of ELAPSED and CPU% too where it says more than they
+    /// do, as `NO LIVE CLIENT`.
+    fn owner_end(&self, node: &Node, tail: u16) -> u16 {
+        let name = cells::name(self.shown, node);
+        let text = crate::text::width::columns(&self.theme.text(&name));
+        let needed = 1 + usize::from(node.depth) + SIGN + text;
+        let figures = [ColumnId::Elapsed, ColumnId::Cpu];
+        let behind = self.placed.iter().filter(|one| one.x >= tail);
+        let mut end = tail;
+        for one in behind {
+            end = one.x;
+            if usize::from(end) > needed || !figures.contains(&one.id) {
+                break;
+            }
+        }
+        // On the narrowest screens nothing is left of what says most of an adopter.
+        let is_adopter = matches!(node.id, RowId::Owner(OwnerKey::Adopter(_)));
+        if is_adopter && usize::from(end) <= needed {
+            end = u16::MAX;
+        }
+        end
     }
 
     fn text(&self, node: &Node, placed: Placed, width: usize) -> String {
@@ -201,7 +228,7 @@ fn shows_children(app: &App, node: &Node) -> bool {
 fn tone(node: &Node, column: ColumnId) -> Tone {
     let worst = node.figures.worst();
     match (&node.id, column) {
-        (RowId::Owner(crate::model::instance::OwnerKey::Adopter(_)), ColumnId::Name) => Tone::Warning,
+        (RowId::Owner(OwnerKey::Adopter(_)), ColumnId::Name) => Tone::Warning,
         (RowId::Owner(_), ColumnId::Name) => Tone::Strong,
         (RowId::Instance(_) | RowId::Kind(..), ColumnId::Finding) => worst.map_or(Tone::Plain, Tone::of),
         (RowId::Instance(_) | RowId::Kind(..), ColumnId::Name | ColumnId::Why) => match worst {

@@ -15,6 +15,8 @@ mod common;
 #[cfg(target_os = "linux")]
 mod part;
 #[cfg(target_os = "linux")]
+mod programs;
+#[cfg(target_os = "linux")]
 mod situations;
 #[cfg(target_os = "linux")]
 mod stage;
@@ -29,7 +31,8 @@ fn main() -> std::process::ExitCode {
     }
     let arguments = libtest_mimic::Arguments::from_args();
     common::watched::adopt_orphans();
-    libtest_mimic::run(&arguments, situations::trials()).exit_code()
+    let trials = situations::trials().into_iter().chain(programs::trials());
+    libtest_mimic::run(&arguments, trials.collect()).exit_code()
 }
 
 /// The situations need Linux: pidfds, and a parent that adopts orphans.

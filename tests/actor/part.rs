@@ -34,6 +34,22 @@ pub(crate) enum Wire {
     Same,
     /// Descriptor 0 is the writing end of the first child's stdin: what leaks into a sibling.
     FirstChildsWriter,
+    /// First in a pipeline: stdin of the part that starts it, stdout into the next part.
+    IntoNext,
+    /// Last in a pipeline: stdin from the part before, stdout of the part that starts it.
+    FromLast,
+}
+
+/// Which session a part is in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Session {
+    /// That of the part that starts it.
+    #[default]
+    Same,
+    /// One that it leads, and its children are in.
+    Own,
+    /// One that it leads once its children are started: they stay behind.
+    OwnLater,
 }
 
 /// One process.
@@ -46,8 +62,9 @@ pub(crate) struct Part {
     /// Arguments.
     pub(crate) args: Vec<String>,
     pub(crate) wire: Wire,
-    /// Whether it leads a session of its own.
-    pub(crate) own_session: bool,
+    pub(crate) session: Session,
+    /// Whether it closes its ends of its children's wires.
+    pub(crate) lets_go: bool,
     /// Whether its descriptor 2 is the writing end of its own stdin.
     pub(crate) holds_own_stdin: bool,
     /// Whether it listens on a TCP port of loopback.
@@ -93,6 +110,8 @@ struct Ends {
     stdin: Stdio,
     stdout: Stdio,
     kept: Option<(OwnedFd, OwnedFd)>,
+    /// What the next part of the pipeline reads from.
+    next: Option<OwnedFd>,
 }
 
 /// Plays a part until the stage ends.
@@ -104,13 +123,15 @@ pub(crate) fn play(part: &Part) {
     let report = std::env::var(REPORT).unwrap();
     let stage = std::env::var(STAGE).unwrap().parse().unwrap();
     let watched = pidfd_open(Pid::from_raw(stage).unwrap(), PidfdFlags::empty()).unwrap();
-    if part.own_session {
+    if part.session == Session::Own {
         setsid().unwrap();
     }
     let _listener = part.listens.then(|| TcpListener::bind("127.0.0.1:0").unwrap());
     let mut kept: Vec<(OwnedFd, OwnedFd)> = Vec::new();
+    let mut last = None;
     for child in &part.children {
-        let ends = connect(child.wire, &kept);
+        let ends = connect(child.wire, &kept, last.take());
+        last = ends.next;
         let mut command = command(child, &report, stage.unsigned_abs());
         command.stdin(ends.stdin).stdout(ends.stdout);
         if child.holds_own_stdin {
@@ -120,6 +141,12 @@ pub(crate) fn play(part: &Part) {
         command.spawn().unwrap();
         kept.extend(ends.kept);
     }
+    if part.lets_go {
+        kept.clear();
+    }
+    if part.session == Session::OwnLater {
+        setsid().unwrap();
+    }
     let mut socket = UnixStream::connect(&report).unwrap();
     writeln!(socket, "{} {}", part.role, std::process::id()).unwrap();
     drop(socket);
@@ -128,44 +155,44 @@ pub(crate) fn play(part: &Part) {
     drop(kept);
 }
 
-fn connect(wire: Wire, siblings: &[(OwnedFd, OwnedFd)]) -> Ends {
+fn connect(wire: Wire, siblings: &[(OwnedFd, OwnedFd)], last: Option<OwnedFd>) -> Ends {
+    let ends = |stdin: Stdio, stdout: Stdio| Ends {
+        stdin,
+        stdout,
+        kept: None,
+        next: None,
+    };
     match wire {
-        Wire::Nothing => Ends {
-            stdin: Stdio::null(),
-            stdout: Stdio::null(),
-            kept: None,
-        },
-        Wire::Same => Ends {
-            stdin: Stdio::inherit(),
-            stdout: Stdio::inherit(),
-            kept: None,
-        },
+        Wire::Nothing => ends(Stdio::null(), Stdio::null()),
+        Wire::Same => ends(Stdio::inherit(), Stdio::inherit()),
+        Wire::IntoNext => {
+            let (reader, writer) = std::io::pipe().unwrap();
+            Ends {
+                next: Some(reader.into()),
+                ..ends(Stdio::inherit(), writer.into())
+            }
+        }
+        Wire::FromLast => ends(last.unwrap().into(), Stdio::inherit()),
         Wire::Pipes => {
             let (stdin, writer) = std::io::pipe().unwrap();
             let (reader, stdout) = std::io::pipe().unwrap();
             Ends {
-                stdin: stdin.into(),
-                stdout: stdout.into(),
                 kept: Some((writer.into(), reader.into())),
+                ..ends(stdin.into(), stdout.into())
             }
         }
         Wire::SocketPairs => {
             let (stdin, writer) = UnixStream::pair().unwrap();
             let (reader, stdout) = UnixStream::pair().unwrap();
             Ends {
-                stdin: Stdio::from(OwnedFd::from(stdin)),
-                stdout: Stdio::from(OwnedFd::from(stdout)),
                 kept: Some((writer.into(), reader.into())),
+                ..ends(OwnedFd::from(stdin).into(), OwnedFd::from(stdout).into())
             }
         }
         Wire::FirstChildsWriter => {
             let (writer, _) = siblings.first().unwrap();
             let writer = File::from(writer.as_fd().try_clone_to_owned().unwrap());
-            Ends {
-                stdin: Stdio::from(writer),
-                stdout: Stdio::null(),
-                kept: None,
-            }
+            ends(writer.into(), Stdio::null())
         }
     }
 }

@@ -11,7 +11,7 @@ use mcpwake::runtime::collector::Collector;
 use serde_json::Value;
 
 use crate::common::inventory::{Complaints, instances, number, numbers};
-use crate::part::{Part, Wire};
+use crate::part::{Part, Session, Wire};
 use crate::stage::Stage;
 use crate::unseen::hides_writers;
 
@@ -70,7 +70,7 @@ const SEVERED: Situation = Situation {
     ..ATTACHED
 };
 
-const SITUATIONS: [Situation; 16] = [
+const SITUATIONS: [Situation; 21] = [
     ATTACHED,
     Situation {
         name: "attached_by_socket_pairs",
@@ -166,6 +166,65 @@ const SITUATIONS: [Situation; 16] = [
         ..SEVERED
     },
     Situation {
+        name: "attached_by_a_client_that_left_the_session",
+        scene: || {
+            client(vec![Part {
+                session: Session::OwnLater,
+                role: "starter".to_owned(),
+                program: "python3".to_owned(),
+                children: vec![server(Wire::Pipes)],
+                ..Part::default()
+            }])
+        },
+        client: "starter",
+        ..ATTACHED
+    },
+    Situation {
+        name: "severed_under_a_parent_that_left_the_session_and_closed_its_ends",
+        scene: || {
+            client(vec![Part {
+                session: Session::OwnLater,
+                lets_go: true,
+                role: "starter".to_owned(),
+                program: "python3".to_owned(),
+                children: vec![server(Wire::Pipes)],
+                ..Part::default()
+            }])
+        },
+        happens: &[],
+        lineage: "unknown",
+        client: "client",
+        facts: &["parent_doubtful"],
+        ..SEVERED
+    },
+    Situation {
+        name: "attached_through_a_relay_in_a_wrapper",
+        scene: || client(vec![pipeline()]),
+        launchers: &["launcher"],
+        helpers: &["relay"],
+        facts: &["client_holds", "relay"],
+        ..ATTACHED
+    },
+    Situation {
+        name: "wedged_by_a_stopped_relay",
+        scene: || client(vec![pipeline()]),
+        happens: &[Stopped("relay")],
+        finding: "wedged",
+        launchers: &["launcher"],
+        helpers: &["relay"],
+        facts: &["relay_wedged"],
+        ..ATTACHED
+    },
+    Situation {
+        name: "held_by_a_relay_without_a_client",
+        scene: || client(vec![pipeline()]),
+        finding: "held",
+        launchers: &["launcher"],
+        helpers: &["relay"],
+        no_writer: false,
+        ..SEVERED
+    },
+    Situation {
         name: "network",
         scene: || {
             client(vec![Part {
@@ -183,7 +242,7 @@ fn client(children: Vec<Part>) -> Part {
     Part {
         role: "client".to_owned(),
         program: "claude".to_owned(),
-        own_session: true,
+        session: Session::Own,
         children,
         ..Part::default()
     }
@@ -215,6 +274,25 @@ fn launched(wire: Wire) -> Part {
             children: vec![helper],
             ..server(Wire::Same)
         }],
+        ..Part::default()
+    }
+}
+
+/// A shell that starts `tee log | server` and waits.
+fn pipeline() -> Part {
+    let relay = Part {
+        role: "relay".to_owned(),
+        program: "tee".to_owned(),
+        args: vec!["log".to_owned()],
+        wire: Wire::IntoNext,
+        ..Part::default()
+    };
+    Part {
+        role: "launcher".to_owned(),
+        program: "sh".to_owned(),
+        args: vec!["-c".to_owned(), "tee log | mcp-server-everything".to_owned()],
+        wire: Wire::Pipes,
+        children: vec![relay, server(Wire::FromLast)],
         ..Part::default()
     }
 }

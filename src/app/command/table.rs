@@ -131,7 +131,7 @@ pub(super) static COMMANDS: [CommandSpec; 51] = [
             "fold-all",
             &[Key::Char('*')],
             Move,
-            "unfold everything; again: fold everything",
+            "unfold all rows; where none is folded: fold all",
         ),
         None,
         available::rows,

@@ -129,6 +129,20 @@ impl Nav {
         self.select_shown(id);
     }
 
+    /// Stays on the selected row also when the one comes back that a filter hid.
+    pub(in crate::app) fn stay(&mut self) {
+        self.parked = None;
+    }
+
+    /// Unfolds what the selected row hangs from: a filter shows what is folded, and the row stays when the
+    /// filter is gone.
+    pub(in crate::app) fn keep_in_sight(&mut self) {
+        self.stay();
+        if let Some(place) = self.selected.as_ref().and_then(|id| self.tree.find(id)) {
+            self.reveal(place);
+        }
+    }
+
     /// Unfolds what a row hangs from.
     fn reveal(&mut self, place: usize) {
         let above: Vec<RowId> = self

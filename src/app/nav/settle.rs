@@ -56,7 +56,9 @@ impl Nav {
             return None;
         }
         let Some(wanted) = self.selected.clone() else {
-            self.select_at(self.first_choice());
+            // Before the first row, or after a filter that matched none.
+            let first = self.first_match(shown, query);
+            self.select_at(first.unwrap_or_else(|| self.first_choice()));
             return None;
         };
         if self.select_shown(&wanted) {
@@ -86,9 +88,15 @@ impl Nav {
             return;
         }
         self.parked.get_or_insert(wanted);
-        let matches = |at: &usize| self.tree.node(*at).is_some_and(|node| query.matches(shown, node));
-        let first = self.rows.iter().position(matches);
+        let first = self.first_match(shown, query);
         self.select_at(first.or(above).unwrap_or(self.at));
+    }
+
+    /// The first row that a filter looks for; `None` where there is no filter.
+    fn first_match(&self, shown: Shown<'_>, query: &Query) -> Option<usize> {
+        let matches = |at: &usize| self.tree.node(*at).is_some_and(|node| query.matches(shown, node));
+        let mut rows = self.rows.iter();
+        (!query.is_empty()).then(|| rows.position(matches)).flatten()
     }
 
     /// The nearest row above a row of the tree that is shown.

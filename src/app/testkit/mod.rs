@@ -138,6 +138,7 @@ impl Scene {
             comm: comm.into(),
             argv: Reading::Value(argv.iter().map(|one| OsBytes::from(*one)).collect()),
             argv_kept: false,
+            image: None,
             exe: Reading::Unread,
             cwd: Reading::Value("/srv/app".into()),
             cgroup: Reading::Unread,

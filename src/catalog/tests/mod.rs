@@ -367,3 +367,19 @@ fn the_user_can_add_a_client() {
             .is_some_and(|found| !found.lossy)
     );
 }
+
+#[test]
+fn a_name_made_of_a_title_carries_no_secret() {
+    let names = &catalog().names;
+    for (title, expected) in [
+        ("y --api-key SECRET", "y"),
+        ("mcp-server-git --token SECRET", "git"),
+        ("  weather-mcp\tSECRET", "weather"),
+        ("acme_mcp\u{a0}SECRET", "acme"),
+        ("acme-mcp\u{1}SECRET", "acme"),
+        ("ghp_A1b2C3d4E5f6G7h8I9j0", "ghp_A1b2C3d4E5f6G7h8I9j0"),
+        (" ", ""),
+    ] {
+        assert_eq!(names.short(title), expected, "{title:?}");
+    }
+}

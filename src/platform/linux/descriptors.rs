@@ -9,7 +9,7 @@ use rustix::io::Errno;
 
 use super::parse::descriptor::{FdInfo, fdinfo, target};
 use super::parse::system::{LockLine, locks, mounted_types};
-use super::reader::{Reader, absent};
+use super::reader::{Folder, Reader, absent};
 use crate::model::bytes::OsBytes;
 use crate::model::descriptor::{Access, Descriptor, Target};
 use crate::model::identity::Pid;
@@ -97,8 +97,8 @@ pub(super) fn unchanged(reader: &mut Reader, pid: Pid, open: &Open) -> bool {
 }
 
 /// Reads all descriptors of a process.
-pub(super) fn read(reader: &mut Reader, fifos: &mut Fifos, pid: Pid) -> Result<Open, Errno> {
-    let directory = reader.directory(pid, "fd")?;
+pub(super) fn read(reader: &mut Reader, fifos: &mut Fifos, folder: Folder) -> Result<Open, Errno> {
+    let directory = reader.directory(folder, "fd")?;
     let mut numbers = Vec::new();
     reader.numbers(directory.as_fd(), &mut numbers)?;
     let mut open = Open {
@@ -111,7 +111,7 @@ pub(super) fn read(reader: &mut Reader, fifos: &mut Fifos, pid: Pid) -> Result<O
         let Ok(link) = reader.numbered_link(directory.as_fd(), fd).map(<[u8]>::to_vec) else {
             continue;
         };
-        let descriptor = descriptor(reader, fifos, pid, (fd, &link), &mut open.locks);
+        let descriptor = descriptor(reader, fifos, folder, (fd, &link), &mut open.locks);
         open.descriptors.push(descriptor);
         if link.starts_with(b"/") || is_pidfd(&link) {
             open.watched.push((fd, link));
@@ -126,7 +126,7 @@ pub(super) fn read(reader: &mut Reader, fifos: &mut Fifos, pid: Pid) -> Result<O
 fn descriptor(
     reader: &mut Reader,
     fifos: &mut Fifos,
-    pid: Pid,
+    folder: Folder,
     (fd, link): (u32, &[u8]),
     held: &mut Vec<Lock>,
 ) -> Descriptor {
@@ -138,10 +138,10 @@ fn descriptor(
         };
         return Descriptor { fd, target, access };
     }
-    let text = match reader.fdinfo(pid, fd) {
+    let text = match reader.fdinfo(folder, fd) {
         Ok(text) => text,
         Err(errno) => {
-            let access = absent(errno, pid, "fdinfo");
+            let access = absent(errno, folder, "fdinfo");
             return Descriptor {
                 fd,
                 target: target(link, &FdInfo::default()),
@@ -164,7 +164,7 @@ fn descriptor(
     };
     held.extend(locked.into_iter().map(|line| line.lock(path.clone())));
     let access = info.access.map_or_else(
-        || Reading::Failed(format!("{pid}/fdinfo/{fd}: no line flags:")),
+        || Reading::Failed(format!("{folder}/fdinfo/{fd}: no line flags:")),
         Reading::Value,
     );
     Descriptor { fd, target, access }

@@ -11,9 +11,9 @@ use rustix::io::Errno;
 use super::descriptors::{self, Fifos, Open};
 use super::parse::process::{self, CloserStatus};
 use super::parse::stat::{Stat, schedstat};
-use super::reader::{Reader, absent, reading};
+use super::reader::{Folder, Reader, absent, reading};
 use super::units;
-use crate::model::identity::{Pid, ProcessKey};
+use crate::model::identity::ProcessKey;
 use crate::model::interest::Interest;
 use crate::model::process::{Environment, Process};
 use crate::model::reading::Reading;
@@ -73,10 +73,14 @@ impl Details {
     ) -> Option<Unit> {
         let key = process.key;
         let before = process.clone();
-        fill_changing(reader, process);
+        let Ok(folder) = reader.folder(key.pid, process.lost_main_thread()) else {
+            set_gone(process);
+            return None;
+        };
+        fill_changing(reader, folder, process);
         let exec_pid = match self.recall(reader, process, unmoved).map(|kept| kept.exec_pid) {
             Some(exec_pid) => exec_pid,
-            None => self.fill_own(reader, process, unmoved),
+            None => self.fill_own(reader, folder, process, unmoved),
         };
         let same = reader.record(key.pid, "stat").map(Stat::parse);
         if !matches!(&same, Ok(Some(stat)) if stat.start == key.start) {
@@ -115,31 +119,31 @@ impl Details {
     fn fill_own(
         &mut self,
         reader: &mut Reader,
+        folder: Folder,
         process: &mut Process,
         unmoved: Option<[u64; 3]>,
     ) -> Option<u32> {
-        let pid = process.key.pid;
         self.kept.remove(&process.key);
-        process.schedstat = match reader.record(pid, "schedstat").map(schedstat) {
+        process.schedstat = match reader.record(folder, "schedstat").map(schedstat) {
             Ok(Some([run, wait, _])) => Reading::Value((run, wait)),
             Ok(None) => Reading::Unsupported,
-            Err(errno) => absent(errno, pid, "schedstat"),
+            Err(errno) => absent(errno, folder, "schedstat"),
         };
-        process.pid_namespace = namespace(reader, pid, "ns/pid");
-        process.net_namespace = namespace(reader, pid, "ns/net");
+        process.pid_namespace = namespace(reader, folder, "ns/pid");
+        process.net_namespace = namespace(reader, folder, "ns/net");
         if !process.kernel_thread {
-            fill_argv(reader, process);
+            fill_argv(reader, folder, process);
         }
         let mut exec_pid = None;
-        let environment = reader.whole(pid, "environ").map(|text| {
+        let environment = reader.whole(folder, "environ").map(|text| {
             exec_pid = process::number_in_environment(text, units::EXEC_PID);
             process::environment(text, &self.identifiers)
         });
-        process.environment = reading(environment, pid, "environ");
-        let open = match descriptors::read(reader, &mut self.fifos, pid) {
+        process.environment = reading(environment, folder, "environ");
+        let open = match descriptors::read(reader, &mut self.fifos, folder) {
             Ok(open) => open,
             Err(errno) => {
-                process.descriptors = absent(errno, pid, "fd");
+                process.descriptors = absent(errno, folder, "fd");
                 return exec_pid;
             }
         };
@@ -163,9 +167,8 @@ impl Details {
 }
 
 /// What others can change.
-fn fill_changing(reader: &mut Reader, process: &mut Process) {
-    let pid = process.key.pid;
-    match reader.record(pid, "status").map(process::closer_status) {
+fn fill_changing(reader: &mut Reader, folder: Folder, process: &mut Process) {
+    match reader.record(folder, "status").map(process::closer_status) {
         Ok(CloserStatus {
             signals,
             swap_bytes,
@@ -176,19 +179,19 @@ fn fill_changing(reader: &mut Reader, process: &mut Process) {
             process.namespace_pids = namespace_pids.map_or(Reading::Unsupported, Reading::Value);
         }
         Err(errno) => {
-            process.signals = absent(errno, pid, "status");
-            process.swap_bytes = absent(errno, pid, "status");
-            process.namespace_pids = absent(errno, pid, "status");
+            process.signals = absent(errno, folder, "status");
+            process.swap_bytes = absent(errno, folder, "status");
+            process.namespace_pids = absent(errno, folder, "status");
         }
     }
     if !process.kernel_thread {
-        process.exe = reading(reader.link(pid, "exe"), pid, "exe");
-        process.cwd = reading(reader.link(pid, "cwd"), pid, "cwd");
+        process.exe = reading(reader.link(folder, "exe"), folder, "exe");
+        process.cwd = reading(reader.link(folder, "cwd"), folder, "cwd");
     }
-    process.cgroup = match reader.record(pid, "cgroup").map(process::cgroup) {
+    process.cgroup = match reader.record(folder, "cgroup").map(process::cgroup) {
         Ok(Some(path)) => Reading::Value(path),
         Ok(None) => Reading::Unsupported,
-        Err(errno) => absent(errno, pid, "cgroup"),
+        Err(errno) => absent(errno, folder, "cgroup"),
     };
 }
 
@@ -203,22 +206,21 @@ fn set_gone(process: &mut Process) {
 }
 
 /// A zombie's is empty: what was read before is kept.
-fn fill_argv(reader: &mut Reader, process: &mut Process) {
-    let pid = process.key.pid;
-    match reader.whole(pid, "cmdline").map(process::argv) {
+fn fill_argv(reader: &mut Reader, folder: Folder, process: &mut Process) {
+    match reader.whole(folder, "cmdline").map(process::argv) {
         Ok(argv) if argv.is_empty() && !process.args().is_empty() => process.argv_kept = true,
-        outcome => process.argv = reading(outcome, pid, "cmdline"),
+        outcome => process.argv = reading(outcome, folder, "cmdline"),
     }
 }
 
-fn namespace(reader: &mut Reader, pid: Pid, name: &str) -> Reading<u64> {
-    match reader.link(pid, name) {
+fn namespace(reader: &mut Reader, folder: Folder, name: &str) -> Reading<u64> {
+    match reader.link(folder, name) {
         Ok(link) => process::namespace(link.as_bytes()).map_or_else(
-            || Reading::Failed(format!("{pid}/{name}: {link:?} holds no number")),
+            || Reading::Failed(format!("{folder}/{name}: {link:?} holds no number")),
             Reading::Value,
         ),
         // Without namespaces in the kernel there is no such link; a process that is gone has no stat either.
-        Err(Errno::NOENT) if reader.record(pid, "stat").is_ok() => Reading::Unsupported,
-        Err(errno) => absent(errno, pid, name),
+        Err(Errno::NOENT) if reader.record(folder, "stat").is_ok() => Reading::Unsupported,
+        Err(errno) => absent(errno, folder, name),
     }
 }

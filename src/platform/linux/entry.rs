@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::parse::process::{self, Status};
 use super::parse::stat::{Stat, schedstat, terminal_name};
-use super::reader::{self, Reader, absent};
+use super::reader::{self, Folder, Reader, absent};
 use super::users::Users;
 use crate::model::bytes::OsBytes;
 use crate::model::identity::{Pid, ProcessKey};
@@ -122,6 +122,7 @@ impl Fresh<'_> {
             comm: stat.comm.as_slice().into(),
             argv,
             argv_kept,
+            image: (stat.image.0 > 1 && stat.image.1 > 1).then_some(stat.image),
             exe: self.link(stat, "exe", exec || turn || rights_moved, old.map(|old| &old.exe)),
             cwd: self.link(stat, "cwd", moved, old.map(|old| &old.cwd)),
             cgroup: self.cgroup(stat.pid, exec, old),
@@ -209,7 +210,7 @@ impl Fresh<'_> {
         if stat.kernel_thread() {
             return (Reading::Value(Vec::new()), false);
         }
-        if matches!(stat.state, 'Z' | 'X') {
+        if matches!(stat.state, 'Z' | 'X') && stat.threads <= 1 {
             let kept = old.filter(|old| !old.args().is_empty());
             return kept.map_or((Reading::Value(Vec::new()), false), |old| {
                 (old.argv.clone(), true)
@@ -219,7 +220,8 @@ impl Fresh<'_> {
         if let Some(old) = current {
             return (old.argv.clone(), false);
         }
-        let argv = self.reader.whole(stat.pid, "cmdline").map(process::argv);
+        let folder = self.folder(stat);
+        let argv = self.reader.whole(folder, "cmdline").map(process::argv);
         if let (Ok([]), Some(old)) = (argv.as_deref(), old.filter(|old| !old.args().is_empty())) {
             // It exited between the two reads, or it is in the middle of an exec: the next sample tells.
             let gone = self.reader.record(stat.pid, "stat").ok().and_then(Stat::parse);
@@ -227,7 +229,13 @@ impl Fresh<'_> {
                 return (old.argv.clone(), true);
             }
         }
-        (reader::reading(argv, stat.pid, "cmdline"), false)
+        (reader::reading(argv, folder, "cmdline"), false)
+    }
+
+    /// Where its command line and links are read. A process that has no living thread any more shows none.
+    fn folder(&mut self, stat: &Stat) -> Folder {
+        let lost = matches!(stat.state, 'Z' | 'X') && stat.threads > 1;
+        self.reader.folder(stat.pid, lost).unwrap_or(stat.pid.into())
     }
 
     fn link(
@@ -240,7 +248,8 @@ impl Fresh<'_> {
         if let Some(old) = old.filter(|_| !anew || stat.kernel_thread()) {
             return old.clone();
         }
-        match reader::reading(self.reader.link(stat.pid, name), stat.pid, name) {
+        let folder = self.folder(stat);
+        match reader::reading(self.reader.link(folder, name), folder, name) {
             // A thread of the kernel has no program; what is denied is worth knowing all the same.
             Reading::Gone if stat.kernel_thread() => Reading::Unsupported,
             outcome => outcome,

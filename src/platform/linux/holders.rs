@@ -15,7 +15,7 @@ use rustix::io::Errno;
 
 use super::parse::descriptor::{bracketed, fdinfo};
 use super::parse::stat::Stat;
-use super::reader::{Reader, absence};
+use super::reader::{Folder, Reader, absence};
 use crate::model::bytes::OsBytes;
 use crate::model::descriptor::{Access, Holder};
 use crate::model::identity::{Pid, ProcessKey};
@@ -55,6 +55,8 @@ pub(super) struct Search {
 
 /// The links of one process.
 struct Scan {
+    /// Where they were read.
+    folder: Folder,
     /// `schedstat` before they were read; `None` where they must be read again each time.
     unmoved: Option<[u64; 3]>,
     links: Result<Vec<(u32, Link)>, Errno>,
@@ -108,24 +110,27 @@ impl Search {
             found,
         };
         for process in processes {
-            // Neither has descriptors. A zombie leader whose threads live on does.
-            if process.kernel_thread || process.is_zombie() && process.threads <= 1 {
+            // Neither has descriptors.
+            if process.kernel_thread || process.is_zombie() {
                 continue;
             }
-            self.process(&mut look, process.key, unmoved(process.key.pid));
+            self.process(&mut look, process, unmoved(process.key.pid));
         }
         let round = self.round;
         self.scans.retain(|_, scan| scan.round == round);
         look.found
     }
 
-    fn process(&mut self, look: &mut Look<'_>, key: ProcessKey, unmoved: Option<[u64; 3]>) {
+    fn process(&mut self, look: &mut Look<'_>, process: &Process, unmoved: Option<[u64; 3]>) {
+        let key = process.key;
         let turn = (self.round + u64::from(key.pid.get())).is_multiple_of(ROTATION);
         let current = |scan: &Scan| !turn && scan.unmoved.is_some() && scan.unmoved == unmoved;
         let fresh = !self.scans.get(&key).is_some_and(current);
         if fresh {
-            let links = links(look.reader, key.pid, &mut self.numbers);
+            let folder = look.reader.folder(key.pid, process.lost_main_thread());
+            let links = folder.and_then(|folder| links(look.reader, folder, &mut self.numbers));
             let scan = Scan {
+                folder: folder.unwrap_or(key.pid.into()),
                 unmoved,
                 links,
                 access: HashMap::new(),
@@ -142,7 +147,7 @@ impl Search {
                 if fresh && !look.is(key) {
                     return;
                 }
-                look.through(key, links, &mut scan.access);
+                look.through((key, scan.folder), links, &mut scan.access);
             }
             Ok(_) => {}
             Err(errno) => match absence(*errno) {
@@ -176,7 +181,12 @@ impl Look<'_> {
         stat.is_some_and(|stat| stat.start == key.start)
     }
 
-    fn through(&mut self, key: ProcessKey, links: &[(u32, Link)], known: &mut HashMap<u32, Access>) {
+    fn through(
+        &mut self,
+        (key, folder): (ProcessKey, Folder),
+        links: &[(u32, Link)],
+        known: &mut HashMap<u32, Access>,
+    ) {
         for (fd, link) in links {
             if !self.wants(*link) {
                 continue;
@@ -192,7 +202,7 @@ impl Look<'_> {
                     },
                 ),
                 Link::Pipe(inode) => {
-                    let info = || fdinfo(self.reader.fdinfo(key.pid, fd).unwrap_or_default()).access;
+                    let info = || fdinfo(self.reader.fdinfo(folder, fd).unwrap_or_default()).access;
                     if let Some(access) = known.get(&fd).copied().or_else(info) {
                         known.insert(fd, access);
                         self.add(
@@ -205,7 +215,7 @@ impl Look<'_> {
                         );
                     }
                 }
-                Link::Path(path) => self.fifo(key, fd, path),
+                Link::Path(path) => self.fifo((key, folder), fd, path),
                 Link::Master(Some(number)) => {
                     let holder = Holder {
                         process: key,
@@ -219,11 +229,11 @@ impl Look<'_> {
         }
     }
 
-    fn fifo(&mut self, key: ProcessKey, fd: u32, path: u64) {
+    fn fifo(&mut self, (key, folder): (ProcessKey, Folder), fd: u32, path: u64) {
         let Some(inode) = self.fifos.get(&path).copied() else {
             return;
         };
-        let info = fdinfo(self.reader.fdinfo(key.pid, fd).unwrap_or_default());
+        let info = fdinfo(self.reader.fdinfo(folder, fd).unwrap_or_default());
         // The same path in another mount namespace, or of a file that was replaced, is another FIFO.
         if let (Some(access), true) = (info.access, info.inode == Some(inode)) {
             self.add(
@@ -255,8 +265,8 @@ fn push(holders: &mut Vec<Holder>, holder: Holder) {
     }
 }
 
-fn links(reader: &mut Reader, pid: Pid, numbers: &mut Vec<u32>) -> Result<Vec<(u32, Link)>, Errno> {
-    let directory = reader.directory(pid, "fd")?;
+fn links(reader: &mut Reader, folder: Folder, numbers: &mut Vec<u32>) -> Result<Vec<(u32, Link)>, Errno> {
+    let directory = reader.directory(folder, "fd")?;
     reader.numbers(directory.as_fd(), numbers)?;
     let mut found = Vec::with_capacity(numbers.len());
     for fd in numbers.iter() {
@@ -266,7 +276,7 @@ fn links(reader: &mut Reader, pid: Pid, numbers: &mut Vec<u32>) -> Result<Vec<(u
         };
         match classify(text) {
             Some(Link::Master(_)) => {
-                let info = fdinfo(reader.fdinfo(pid, *fd).unwrap_or_default());
+                let info = fdinfo(reader.fdinfo(folder, *fd).unwrap_or_default());
                 found.push((*fd, Link::Master(info.tty_index)));
             }
             Some(link) => found.push((*fd, link)),

@@ -3,6 +3,7 @@
 //! Reads only: nothing under `PID/fd/` is ever opened, those entries are looked at by `readlinkat`.
 
 use std::ffi::CStr;
+use std::fmt::{self, Display};
 use std::io::Write as _;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -11,6 +12,7 @@ use std::path::Path;
 use rustix::fs::{CWD, Mode, OFlags, RawDir, openat, readlinkat_raw};
 use rustix::io::Errno;
 
+use super::parse::stat::Stat;
 use crate::model::bytes::OsBytes;
 use crate::model::identity::Pid;
 use crate::model::reading::{Absence, Reading};
@@ -20,6 +22,31 @@ use crate::platform::SourceError;
 const BUFFER_BYTES: usize = 64 * 1024;
 /// Longest link text that the kernel makes (`PATH_MAX` and ` (deleted)`).
 const LINK_BYTES: usize = 4096 + 16;
+
+/// Where the files of a process are read: its own directory, or that of one of its threads.
+///
+/// A process whose main thread has exited shows nothing in its own: no command line, no program, and a
+/// table of descriptors that looks empty.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Folder {
+    pid: Pid,
+    thread: Option<u32>,
+}
+
+impl From<Pid> for Folder {
+    fn from(pid: Pid) -> Self {
+        Self { pid, thread: None }
+    }
+}
+
+impl Display for Folder {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.thread {
+            Some(thread) => write!(formatter, "{}/task/{thread}", self.pid),
+            None => write!(formatter, "{}", self.pid),
+        }
+    }
+}
 
 /// The root of a proc file system, with the buffers that every read shares.
 pub(super) struct Reader {
@@ -53,9 +80,29 @@ impl Reader {
         self.root.as_fd()
     }
 
+    /// Returns where the files of a process are read: where its main thread has exited, at a thread that
+    /// lives. Fails where none does.
+    pub(super) fn folder(&mut self, pid: Pid, lost_main_thread: bool) -> Result<Folder, Errno> {
+        if !lost_main_thread {
+            return Ok(pid.into());
+        }
+        let directory = self.directory(pid, "task")?;
+        let mut threads = Vec::new();
+        self.numbers(directory.as_fd(), &mut threads)?;
+        let lives = |thread: &u32| {
+            let folder = Folder {
+                pid,
+                thread: Some(*thread),
+            };
+            let stat = Stat::parse(self.record(folder, "stat").ok()?)?;
+            (!matches!(stat.state, 'Z' | 'X')).then_some(folder)
+        };
+        threads.iter().find_map(lives).ok_or(Errno::SRCH)
+    }
+
     /// Reads a file of one record, such as `stat`, in one read.
-    pub(super) fn record(&mut self, pid: Pid, name: &str) -> Result<&[u8], Errno> {
-        let file = self.open_in(pid, name, OFlags::RDONLY)?;
+    pub(super) fn record(&mut self, of: impl Display, name: &str) -> Result<&[u8], Errno> {
+        let file = self.open_in(of, name, OFlags::RDONLY)?;
         let length = read_once(file.as_fd(), &mut self.buffer)?;
         Ok(self.buffer.get(..length).unwrap_or_default())
     }
@@ -72,8 +119,8 @@ impl Reader {
     }
 
     /// Reads a file of a process to its end, such as `cmdline`, which can be megabytes long.
-    pub(super) fn whole(&mut self, pid: Pid, name: &str) -> Result<&[u8], Errno> {
-        let file = self.open_in(pid, name, OFlags::RDONLY)?;
+    pub(super) fn whole(&mut self, of: impl Display, name: &str) -> Result<&[u8], Errno> {
+        let file = self.open_in(of, name, OFlags::RDONLY)?;
         self.read_to_end(file.as_fd())
     }
 
@@ -90,16 +137,16 @@ impl Reader {
     }
 
     /// Reads a link of a process, such as `exe`.
-    pub(super) fn link(&mut self, pid: Pid, name: &str) -> Result<OsBytes, Errno> {
-        self.set_path(pid, name);
+    pub(super) fn link(&mut self, of: impl Display, name: &str) -> Result<OsBytes, Errno> {
+        self.set_path(of, name);
         let path = CStr::from_bytes_with_nul(&self.path).map_err(|_| Errno::INVAL)?;
         let (text, _) = readlinkat_raw(&self.root, path, &mut *self.link)?;
         Ok(OsBytes::from(&*text))
     }
 
     /// Opens a directory of a process, such as `fd`.
-    pub(super) fn directory(&mut self, pid: Pid, name: &str) -> Result<OwnedFd, Errno> {
-        self.open_in(pid, name, OFlags::RDONLY | OFlags::DIRECTORY)
+    pub(super) fn directory(&mut self, of: impl Display, name: &str) -> Result<OwnedFd, Errno> {
+        self.open_in(of, name, OFlags::RDONLY | OFlags::DIRECTORY)
     }
 
     /// Lists all pids, in ascending order.
@@ -135,25 +182,25 @@ impl Reader {
     }
 
     /// Reads the `fdinfo` of a descriptor.
-    pub(super) fn fdinfo(&mut self, pid: Pid, fd: u32) -> Result<&[u8], Errno> {
+    pub(super) fn fdinfo(&mut self, of: impl Display, fd: u32) -> Result<&[u8], Errno> {
         self.path.clear();
-        write!(self.path, "{pid}/fdinfo/{fd}\0").map_err(|_| Errno::INVAL)?;
+        write!(self.path, "{of}/fdinfo/{fd}\0").map_err(|_| Errno::INVAL)?;
         let path = CStr::from_bytes_with_nul(&self.path).map_err(|_| Errno::INVAL)?;
         let file = openat(&self.root, path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
         let length = read_once(file.as_fd(), &mut self.buffer)?;
         Ok(self.buffer.get(..length).unwrap_or_default())
     }
 
-    fn open_in(&mut self, pid: Pid, name: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
-        self.set_path(pid, name);
+    fn open_in(&mut self, of: impl Display, name: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
+        self.set_path(of, name);
         let path = CStr::from_bytes_with_nul(&self.path).map_err(|_| Errno::INVAL)?;
         openat(&self.root, path, flags | OFlags::CLOEXEC, Mode::empty())
     }
 
-    fn set_path(&mut self, pid: Pid, name: &str) {
+    fn set_path(&mut self, of: impl Display, name: &str) {
         self.path.clear();
         // Writing to a Vec cannot fail; a path without its NUL is refused where it is used.
-        let _ = write!(self.path, "{pid}/{name}\0");
+        let _ = write!(self.path, "{of}/{name}\0");
     }
 
     fn read_to_end(&mut self, file: BorrowedFd<'_>) -> Result<&[u8], Errno> {
@@ -210,18 +257,18 @@ pub(super) fn absence(errno: Errno) -> Absence {
 }
 
 /// Returns the reading for an error; the text names the path below the proc root.
-pub(super) fn absent<T>(errno: Errno, pid: Pid, name: &str) -> Reading<T> {
+pub(super) fn absent<T>(errno: Errno, of: impl Display, name: &str) -> Reading<T> {
     match absence(errno) {
         Absence::Denied => Reading::Denied,
         Absence::Gone => Reading::Gone,
-        _ => Reading::Failed(format!("{pid}/{name}: {errno}")),
+        _ => Reading::Failed(format!("{of}/{name}: {errno}")),
     }
 }
 
 /// Returns the outcome of a read as a reading.
-pub(super) fn reading<T>(outcome: Result<T, Errno>, pid: Pid, name: &str) -> Reading<T> {
+pub(super) fn reading<T>(outcome: Result<T, Errno>, of: impl Display, name: &str) -> Reading<T> {
     match outcome {
         Ok(value) => Reading::Value(value),
-        Err(errno) => absent(errno, pid, name),
+        Err(errno) => absent(errno, of, name),
     }
 }

@@ -12,7 +12,7 @@ use crate::model::process::{Process, SignalMasks};
 use crate::model::socket::{Protocol, UnixSocket};
 use crate::model::world::World;
 use crate::report::evidence::{self, Evidence, Group, Identified, OtherEnd, SCHEMA, Signals, Socket};
-use crate::report::publish::{Exact, Secrets, exact, redacted};
+use crate::report::publish::{Exact, Secrets, redacted};
 use crate::report::word;
 
 /// Returns the evidence on a process of this world. `identified` comes from the judgement.
@@ -58,7 +58,7 @@ pub(in crate::report) fn evidence(
         sockets: descriptors
             .map(|all| {
                 all.iter()
-                    .filter_map(|one| socket(world, subject, &own, one))
+                    .filter_map(|one| socket(world, subject, &own, one, secrets))
                     .collect()
             })
             .unwrap_or_default(),
@@ -141,18 +141,20 @@ fn target(target: &Target, secrets: Secrets<'_>) -> (&'static str, Exact) {
     let plain = |text: String| Exact { text, base64: None };
     match target {
         Target::Pipe { inode } => ("pipe", plain(format!("pipe:[{inode}]"))),
-        Target::Fifo { path, .. } => ("fifo", exact(path)),
+        Target::Fifo { path, .. } => ("fifo", redacted(path, secrets)),
         Target::Socket { inode } => ("socket", plain(format!("socket:[{inode}]"))),
-        Target::Terminal { path, hung_up: false } => ("terminal", exact(path)),
-        Target::Terminal { path, hung_up: true } => ("terminal", marked(exact(path), " (hung up)")),
+        Target::Terminal { path, hung_up: false } => ("terminal", redacted(path, secrets)),
+        Target::Terminal { path, hung_up: true } => {
+            ("terminal", marked(redacted(path, secrets), " (hung up)"))
+        }
         Target::PtyMaster { index: Some(index) } => ("pty-master", plain(format!("of /dev/pts/{index}"))),
         Target::PtyMaster { index: None } => ("pty-master", plain("/dev/ptmx".to_owned())),
         Target::Null => ("null", plain("/dev/null".to_owned())),
-        Target::File { path, deleted: false } => ("file", exact(path)),
-        Target::File { path, deleted: true } => ("file", marked(exact(path), " (deleted)")),
+        Target::File { path, deleted: false } => ("file", redacted(path, secrets)),
+        Target::File { path, deleted: true } => ("file", marked(redacted(path, secrets), " (deleted)")),
         Target::Anonymous { name, pid } => {
             let mark = pid.map(|pid| format!(" of pid {pid}")).unwrap_or_default();
-            ("anonymous", marked(exact(name), &mark))
+            ("anonymous", marked(redacted(name, secrets), &mark))
         }
         Target::Other { link } => ("other", redacted(link, secrets)),
     }
@@ -224,7 +226,13 @@ fn published(holder: &Holder) -> OtherEnd {
     }
 }
 
-fn socket(world: &World, subject: &Process, own: &[&Instance], descriptor: &Descriptor) -> Option<Socket> {
+fn socket(
+    world: &World,
+    subject: &Process,
+    own: &[&Instance],
+    descriptor: &Descriptor,
+    secrets: Secrets<'_>,
+) -> Option<Socket> {
     let Target::Socket { inode } = descriptor.target else {
         return None;
     };
@@ -261,8 +269,11 @@ fn socket(world: &World, subject: &Process, own: &[&Instance], descriptor: &Desc
             }
             .to_owned(),
         );
-        row.local = bound(unix);
-        row.remote = unix.peer.and_then(|peer| sockets.unix.get(&peer)).and_then(bound);
+        row.local = bound(unix, secrets);
+        row.remote = unix
+            .peer
+            .and_then(|peer| sockets.unix.get(&peer))
+            .and_then(|peer| bound(peer, secrets));
         row.unread = unix.unread;
     } else if let Some(inet) = sockets.inet.get(&inode) {
         row.protocol = match inet.protocol {
@@ -281,8 +292,8 @@ fn socket(world: &World, subject: &Process, own: &[&Instance], descriptor: &Desc
 }
 
 /// Returns the path that a unix socket is bound to.
-fn bound(socket: &UnixSocket) -> Option<String> {
-    socket.path.as_ref().map(|path| exact(path).text)
+fn bound(socket: &UnixSocket, secrets: Secrets<'_>) -> Option<String> {
+    socket.path.as_ref().map(|path| redacted(path, secrets).text)
 }
 
 fn signals(world: &World, subject: &Process) -> Option<Signals> {

@@ -4,12 +4,12 @@ use crate::model::finding::{End, Fact, Lead, Stdio};
 use crate::model::identity::ProcessKey;
 use crate::model::instance::{ClientRef, Identification, Instance};
 use crate::report::inventory;
-use crate::report::publish::{Secrets, exact, redacted};
+use crate::report::publish::{Secrets, redacted};
 use crate::report::word;
 
 /// Returns an instance as the inventory shows it.
 pub(in crate::report) fn instance(instance: &Instance, secrets: Secrets<'_>) -> inventory::Instance {
-    let name = exact(&instance.name);
+    let name = redacted(&instance.name, secrets);
     inventory::Instance {
         id: instance.id.to_string(),
         name: name.text,
@@ -20,11 +20,11 @@ pub(in crate::report) fn instance(instance: &Instance, secrets: Secrets<'_>) -> 
         adopter: instance.adopter.as_ref().map(|adopter| inventory::Adopter {
             pid: adopter.pid.get(),
             kind: adopter.kind.word(),
-            name: exact(&adopter.name).text,
+            name: redacted(&adopter.name, secrets).text,
         }),
         managed: instance.managed.as_ref().map(|managed| inventory::Managed {
             by: managed.by.clone(),
-            unit: managed.unit.clone(),
+            unit: secrets.line(&managed.unit),
         }),
         container: instance.container.as_ref().map(|container| inventory::Container {
             engine: container.engine.clone(),
@@ -35,13 +35,13 @@ pub(in crate::report) fn instance(instance: &Instance, secrets: Secrets<'_>) -> 
             finding: via.finding.word(),
         }),
         network: instance.network.as_ref().map(|network| inventory::Network {
-            listens: network.listens.clone(),
-            peers: network.peers.clone(),
+            listens: lines(&network.listens, secrets),
+            peers: lines(&network.peers, secrets),
         }),
         server_pid: instance.server.map(pid),
         launcher_pids: instance.launchers.iter().copied().map(pid).collect(),
         helper_pids: instance.helpers.iter().copied().map(pid).collect(),
-        client: instance.client.as_ref().map(client),
+        client: instance.client.as_ref().map(|one| client(one, secrets)),
         identified_by: identification(&instance.identified_by, secrets),
         stdio: instance.stdio.as_ref().map(stdio),
         reach: instance
@@ -67,15 +67,19 @@ pub(in crate::report) fn all_facts(instance: &Instance) -> Vec<&Fact> {
     instance.facts.iter().chain(now).collect()
 }
 
+fn lines(lines: &[String], secrets: Secrets<'_>) -> Vec<String> {
+    lines.iter().map(|line| secrets.line(line)).collect()
+}
+
 fn pid(key: ProcessKey) -> u32 {
     key.pid.get()
 }
 
-fn client(client: &ClientRef) -> inventory::Client {
+fn client(client: &ClientRef, secrets: Secrets<'_>) -> inventory::Client {
     inventory::Client {
         pid: client.process.pid.get(),
         id: client.id.clone(),
-        name: exact(&client.name).text,
+        name: redacted(&client.name, secrets).text,
         state: client.state.to_string(),
         on_wire: client.on_wire,
     }
@@ -86,8 +90,8 @@ fn identification(by: &Identification, secrets: Secrets<'_>) -> inventory::Ident
         confidence: by.confidence.word(),
         rule: by.rule.clone(),
         because: secrets.line(&by.because),
-        file: by.file.as_ref().map(|file| exact(file).text),
-        server_name: by.server_name.as_ref().map(|name| exact(name).text),
+        file: by.file.as_ref().map(|file| redacted(file, secrets).text),
+        server_name: by.server_name.as_ref().map(|name| redacted(name, secrets).text),
     }
 }
 

@@ -8,7 +8,7 @@ use crate::model::reading::{Absence, Reading};
 use crate::model::sample;
 use crate::model::world::World;
 use crate::report::inventory::Problem;
-use crate::report::publish::{self, Secrets};
+use crate::report::publish::Secrets;
 use crate::report::word;
 
 /// Returns what could not be read of the machine and of these processes: one row per process and
@@ -66,7 +66,7 @@ pub(in crate::report) fn problems(world: &World, pids: &BTreeSet<Pid>, secrets: 
 fn published(problem: &sample::Problem, secrets: Secrets<'_>) -> Problem {
     Problem {
         pid: problem.pid.map(Pid::get),
-        what: publish::exact(&problem.what.clone().into()).text,
+        what: secrets.line(&problem.what),
         kind: word::absence(problem.kind),
         detail: secrets.line(&problem.detail),
     }

@@ -17,13 +17,13 @@ pub(in crate::report) fn process(
     let sample = &world.sample;
     let argv = process.argv.value().map(|argv| publish::argv(argv, secrets));
     let (argv, argv_base64) = argv.map_or((None, None), |argv| (Some(argv.text), argv.base64));
-    let (user, user_base64) = text(&process.user);
-    let (exe, exe_base64) = text(&process.exe);
-    let (cwd, cwd_base64) = text(&process.cwd);
+    let (user, user_base64) = text(&process.user, secrets);
+    let (exe, exe_base64) = text(&process.exe, secrets);
+    let (cwd, cwd_base64) = text(&process.cwd, secrets);
     let Exact {
         text: comm,
         base64: comm_base64,
-    } = publish::exact(&process.comm);
+    } = publish::redacted(&process.comm, secrets);
     inventory::Process {
         pid: process.key.pid.get(),
         ppid: process.ppid.map(Pid::get),
@@ -64,10 +64,10 @@ pub(in crate::report) fn process(
     }
 }
 
-fn text(reading: &Reading<OsBytes>) -> (Option<String>, Option<String>) {
+fn text(reading: &Reading<OsBytes>, secrets: Secrets<'_>) -> (Option<String>, Option<String>) {
     reading
         .value()
-        .map(publish::exact)
+        .map(|bytes| publish::redacted(bytes, secrets))
         .map_or((None, None), |exact| (Some(exact.text), exact.base64))
 }
 

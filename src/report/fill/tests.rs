@@ -3,6 +3,8 @@
 use serde_json::Value;
 
 use super::*;
+use crate::model::bytes::OsBytes;
+use crate::model::descriptor::Target;
 use crate::model::process::Process;
 use crate::model::reading::{Absence, Reading};
 use crate::model::sample;
@@ -397,5 +399,46 @@ fn the_text_of_the_evidence_cannot_drive_a_terminal() {
             let flat = text.split_whitespace().collect::<String>();
             assert!(flat.contains(&wanted.replace(' ', "")), "{wanted} in {text}");
         }
+    }
+}
+
+/// Made for this test; the shape is that of a GitHub token.
+const TOKEN: &str = "ghp_A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8";
+
+#[test]
+fn no_path_and_no_name_carries_a_token_out() {
+    let mut world = full_world();
+    let lead = key(48_271);
+    let path = || OsBytes::from(format!("/srv/{TOKEN}/x").into_bytes());
+    let subject = world.sample.processes.get_mut(&lead.pid).unwrap();
+    let subject = std::sync::Arc::make_mut(subject);
+    subject.cwd = Reading::Value(path());
+    subject.exe = Reading::Value(path());
+    subject.comm = TOKEN.into();
+    if let Reading::Value(descriptors) = &mut subject.descriptors {
+        for descriptor in descriptors {
+            if let Target::File { path: file, .. } = &mut descriptor.target {
+                *file = path();
+            }
+        }
+    }
+    for instance in &mut world.judged.instances {
+        instance.name = path();
+        instance.identified_by.file = Some(path());
+        instance.identified_by.server_name = Some(TOKEN.into());
+        if let Some(adopter) = &mut instance.adopter {
+            adopter.name = TOKEN.into();
+        }
+    }
+    let subject = world.sample.get(lead).unwrap();
+    let redactor = redactor();
+    let secrets = Secrets::Removed(&redactor);
+    for text in [
+        serde_json::to_string(&inventory(&world, &Selection::default(), &redactor)).unwrap(),
+        serde_json::to_string(&evidence(&world, subject, &identified(), &redactor)).unwrap(),
+        crate::report::show(&world, subject, &identified(), secrets, None),
+    ] {
+        assert!(text.contains("<redacted:github-token:len=40>"), "{text}");
+        assert!(!text.contains("ghp_"), "{text}");
     }
 }

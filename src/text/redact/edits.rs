@@ -112,13 +112,15 @@ pub(super) enum Quoting {
     Double,
     /// A string of JSON.
     Json,
+    /// Text that stands for itself.
+    Verbatim,
 }
 
 impl Quoting {
     /// The quote that opens and closes it within a word.
     fn mark(self) -> &'static str {
         match self {
-            Self::Bare | Self::Json => "",
+            Self::Bare | Self::Json | Self::Verbatim => "",
             Self::Single => "'",
             Self::Double => "\"",
         }
@@ -128,6 +130,7 @@ impl Quoting {
     fn escape(self, text: &str) -> String {
         match self {
             _ if text.is_empty() => String::new(),
+            Self::Verbatim => text.to_owned(),
             Self::Bare => text
                 .replace('\\', "\\\\")
                 .replace('"', "\\\"")

@@ -6,6 +6,7 @@ use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 use super::edits::{Edits, View};
 use super::leaf::{Anywhere, looks_random};
 use super::names::{Meaning, Names};
+use super::programs::Follow;
 use super::rules::{Check, Document, RuleError, Rules};
 use super::{json, words};
 
@@ -17,7 +18,7 @@ const HEADER: &str = "header";
 const CHANCE: &str = "chance";
 
 /// How deep text in text is followed: JSON in a shell string in JSON. Each level is one pass.
-const MAX_DEPTH: usize = 6;
+pub(super) const MAX_DEPTH: usize = 6;
 
 /// How surely a place holds a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +52,15 @@ pub(super) enum Expect {
     Chance,
     /// It belongs to a program that reads a program text behind `-e`.
     Interpreter,
+}
+
+/// What is known of a text that may be a header.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Named {
+    /// A flag says that it is one.
+    Header,
+    /// Nothing: `auth:v1` may as well be an image.
+    Nothing,
 }
 
 /// A compiled shape.
@@ -137,18 +147,21 @@ impl Engine {
             }
             Expect::HeaderMore if text == b";" => return Expect::HeaderValue,
             Expect::Header => {
-                if let Some(next) = self.header(text, edits) {
+                if let Some(next) = self.header(text, Named::Header, edits) {
                     return next;
                 }
                 // Some programs take name and value as two elements.
-                if self.names.of_header(text) != Meaning::Plain {
+                if self.names.of_told_header(text) != Meaning::Plain {
                     return Expect::HeaderValue;
                 }
             }
             Expect::Variable if self.variable(text, edits) => return Expect::Nothing,
+            // `-e NAME`: the value stays in the environment, and what follows is something else.
+            Expect::Variable if is_name(text) => return Expect::Nothing,
             Expect::Variables if self.variable(text, edits) || text.starts_with(b"-") => {
                 return Expect::Variables;
             }
+            Expect::Interpreter if text.iter().all(u8::is_ascii_digit) => return Expect::Interpreter,
             Expect::Interpreter if text.starts_with(b"-") => {
                 return match self.element(text, false, depth, edits) {
                     Expect::Variable => Expect::Nothing,
@@ -180,6 +193,9 @@ impl Engine {
         {
             return false;
         }
+        if self.is_bare_address(value) {
+            return false;
+        }
         let rest = self.placeholder.replace_all(value, b"".as_slice());
         // Beside placeholders only punctuation: `${USER}:${PASSWORD}`.
         rest.len() == value.len()
@@ -206,7 +222,7 @@ impl Engine {
 
     fn element<'r>(&'r self, text: &[u8], is_line: bool, depth: usize, edits: &mut Edits<'r>) -> Expect {
         if depth >= MAX_DEPTH {
-            self.leaf(text, edits);
+            self.leaf(text, depth, edits);
             return Expect::Nothing;
         }
         if json::is_whole(text) {
@@ -222,13 +238,15 @@ impl Engine {
         json::scan(self, text, depth, edits);
         if blanks {
             let mut expect = Expect::Nothing;
+            let mut so_far = Follow::default();
             for word in words::split(text) {
                 let mut inner = Edits::default();
+                self.follow(&mut so_far, &word.bytes, &mut inner);
                 expect = self.step(expect, &word.bytes, depth + 1, &mut inner);
                 edits.extend_from(inner, &word);
             }
         }
-        self.leaf(text, edits);
+        self.leaf(text, depth, edits);
         if blanks {
             Expect::Nothing
         } else {
@@ -253,10 +271,13 @@ impl Engine {
                 edits.add(name_len + 1..text.len(), VARIABLE);
             } else {
                 self.part(text, name_len + 1, depth, edits);
+                // What ends in `=` may be base64 as well.
+                self.shapes(&text[..name_len], edits);
+                self.base64(text, depth, edits);
             }
             return Some(Expect::Nothing);
         }
-        self.header(text, edits)
+        self.header(text, Named::Nothing, edits)
     }
 
     fn flag<'r>(&'r self, text: &[u8], blanks: bool, depth: usize, edits: &mut Edits<'r>) -> Option<Expect> {
@@ -329,7 +350,7 @@ impl Engine {
             return Some(Expect::Nothing);
         }
         let view = rest_behind(&flags.headers)?;
-        let next = self.header(&view.bytes, &mut inner)?;
+        let next = self.header(&view.bytes, Named::Header, &mut inner)?;
         edits.extend_from(inner, &view);
         Some(next)
     }
@@ -346,7 +367,7 @@ impl Engine {
     }
 
     /// `Name: value` whose name says so; `None` where it is no such header.
-    fn header<'r>(&'r self, text: &[u8], edits: &mut Edits<'r>) -> Option<Expect> {
+    fn header<'r>(&'r self, text: &[u8], named: Named, edits: &mut Edits<'r>) -> Option<Expect> {
         let colon = text.iter().take(128).position(|byte| *byte == b':')?;
         let name = &text[..colon];
         if name.is_empty()
@@ -356,7 +377,10 @@ impl Engine {
         {
             return None;
         }
-        let strength = strength_of(self.names.of_header(name))?;
+        let strength = strength_of(match named {
+            Named::Header => self.names.of_told_header(name),
+            Named::Nothing => self.names.of_header(name),
+        })?;
         let behind = &text[colon + 1..];
         if behind.starts_with(b"//") {
             return None;
@@ -398,7 +422,7 @@ impl Engine {
             .any(|name| name.as_bytes() == program)
         {
             Expect::Interpreter
-        } else if word.contains(&b'_') && self.names.of_variable(word) == Meaning::Strong {
+        } else if word.contains(&b'_') && is_name(word) && self.names.of_variable(word) == Meaning::Strong {
             // `configure set aws_secret_access_key VALUE`.
             Expect::Secret(Strength::Weak)
         } else if self.names.is_telling(word) {
@@ -417,6 +441,17 @@ impl Engine {
             Some(blank) if self.is_scheme(&value[..blank]) => value[blank..].trim_ascii_start(),
             _ => value,
         }
+    }
+
+    /// Returns whether a value is the address of a database or a host, without login and parameters.
+    fn is_bare_address(&self, value: &[u8]) -> bool {
+        let Some(colon) = value.windows(3).take(32).position(|window| window == b"://") else {
+            return false;
+        };
+        is_one_of(&self.document.url.login_schemes, &value[..colon])
+            && !value
+                .iter()
+                .any(|byte| matches!(byte, b'@' | b'?' | b'#' | b';' | b'&'))
     }
 
     fn is_file(&self, value: &[u8]) -> bool {
@@ -461,7 +496,7 @@ fn assignment(text: &[u8]) -> Option<(usize, &[u8])> {
 
 /// Returns whether an element is the next flag rather than the value of the one before: secrets
 /// may begin with a dash.
-fn is_flag(text: &[u8]) -> bool {
+pub(super) fn is_flag(text: &[u8]) -> bool {
     let Some(name) = text.strip_prefix(b"-") else {
         return false;
     };
@@ -472,6 +507,12 @@ fn is_flag(text: &[u8]) -> bool {
             .iter()
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
         && !looks_random(name)
+}
+
+/// Returns whether a word is the name of a variable.
+fn is_name(word: &[u8]) -> bool {
+    word.iter()
+        .all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
 }
 
 fn is_token(byte: u8) -> bool {

@@ -6,6 +6,7 @@
 use super::edits::{Edit, Edits, Place, Quoting, View};
 use super::engine::{Engine, Expect, JSON_RULE, Strength};
 use super::names::Meaning;
+use super::programs::Follow;
 
 /// Returns whether the text is one JSON object or array and nothing else.
 pub(super) fn is_whole(text: &[u8]) -> bool {
@@ -26,6 +27,7 @@ pub(super) fn scan<'r>(engine: &'r Engine, text: &[u8], depth: usize, edits: &mu
                 depth,
                 edits,
                 frames: Vec::new(),
+                so_far: Follow::default(),
             };
             scanner.run();
             at = scanner.at.max(at + 1);
@@ -85,6 +87,7 @@ struct Scanner<'s, 'r> {
     depth: usize,
     edits: &'s mut Edits<'r>,
     frames: Vec<Frame>,
+    so_far: Follow,
 }
 
 impl Scanner<'_, '_> {
@@ -186,6 +189,7 @@ impl Scanner<'_, '_> {
             .strength()
             .is_some_and(|strength| self.engine.is_secret(&view.bytes, strength));
         let mut inner = Edits::default();
+        self.engine.follow(&mut self.so_far, &view.bytes, &mut inner);
         let next = if secret {
             inner.add(0..view.bytes.len(), JSON_RULE);
             Expect::Nothing

@@ -4,7 +4,7 @@
 use regex::bytes::Regex;
 
 use super::edits::Edits;
-use super::engine::{Engine, Strength};
+use super::engine::{Engine, MAX_DEPTH, Strength};
 use super::names::Meaning;
 use super::rules::{Check, Document, RuleError, ascii_regex};
 
@@ -18,6 +18,9 @@ const CHANCE: &str = "chance";
 /// A userinfo longer than this is not looked for: it bounds the search for its end.
 const MAX_USERINFO: usize = 4096;
 
+/// A quoted value of code or JSON up to its quote, in one of three groups.
+const VALUE: &str = r#"(?:"((?:[^"\\]|\\[\w/.$'])+)|'((?:[^'\\]|\\[\w/.$"])+)|`((?:[^`\\]|\\[\w/.$"'])+))"#;
+
 /// Expressions for what stands anywhere in a text.
 #[derive(Debug)]
 pub(super) struct Anywhere {
@@ -25,8 +28,13 @@ pub(super) struct Anywhere {
     parameter: Regex,
     /// `;name=value` of connection strings, where `;` also ends the value.
     semicolon: Regex,
-    /// `"name": "value"`, quotes escaped or not: JSON that is broken, YAML, code.
+    /// `"name": "value"`, quotes escaped or not: JSON that is broken, YAML, code. Also `["name"] = "value"`
+    /// and `setdefault("name", "value")`.
     quoted: Regex,
+    /// `name = "value"` of code.
+    code: Regex,
+    /// A run of base64 that begins as JSON does.
+    pub(super) base64: Regex,
     /// A telling word and a run of characters behind it.
     chance: Regex,
 }
@@ -47,7 +55,13 @@ impl Anywhere {
         Ok(Self {
             parameter: constant(r#"([?&#|(\{,`])([A-Za-z_][\w.\[\]%-]{0,63})=([^&#\s"'`\\]+)"#)?,
             semicolon: constant(r#";[ ]*([A-Za-z_][\w. -]{0,63})=([^;\s"'`\\]+)"#)?,
-            quoted: constant(r#"\\*["']([\w. -]{1,64})\\*["']\s*[:=]\s*\\*["']([^"'\\]+)"#)?,
+            quoted: constant(&format!(
+                r#"(?:\\*["']([\w. -]{{1,64}})\\*["']\s*\]?\s*[:=]|(?:setdefault|[sg]et|putenv|[sg]etenv|setItem)\(\s*\\*["']([\w. -]{{1,64}})\\*["']\s*,)\s*\\*{VALUE}"#
+            ))?,
+            code: constant(&format!(
+                r#"([A-Za-z_$][\w.$-]{{0,63}})(?:\s{{0,4}}:\s{{0,4}}(\w{{1,64}}))?\s{{0,4}}:?=\s{{0,4}}\\*{VALUE}"#
+            ))?,
+            base64: constant(r"(?:^|[^A-Za-z0-9+_-])((?:ey|ew|W[3wy])[A-Za-z0-9+/_-]{14,}={0,2})")?,
             chance: constant(&chance)?,
         })
     }
@@ -64,9 +78,13 @@ fn constant(expression: &str) -> Result<Regex, RuleError> {
 
 impl Engine {
     /// Finds what can be told without knowing where the text came from.
-    pub(super) fn leaf<'r>(&'r self, text: &[u8], edits: &mut Edits<'r>) {
-        if text.contains(&b'=') || text.contains(&b':') {
-            self.pairs(text, edits);
+    pub(super) fn leaf<'r>(&'r self, text: &[u8], depth: usize, edits: &mut Edits<'r>) {
+        if text.contains(&b'=') || text.contains(&b':') || text.contains(&b'(') {
+            self.pairs(text, depth, edits);
+            self.code(text, edits);
+        }
+        if depth < MAX_DEPTH {
+            self.base64(text, depth, edits);
         }
         if text.contains(&b'/') {
             self.urls(text, edits);
@@ -105,7 +123,7 @@ impl Engine {
         }
     }
 
-    fn pairs<'r>(&'r self, text: &[u8], edits: &mut Edits<'r>) {
+    fn pairs<'r>(&'r self, text: &[u8], depth: usize, edits: &mut Edits<'r>) {
         for found in self.anywhere.parameter.captures_iter(text) {
             let (Some(separator), Some(name), Some(value)) = (found.get(1), found.get(2), found.get(3))
             else {
@@ -117,18 +135,47 @@ impl Engine {
             } else {
                 (self.names.of_variable(name.as_bytes()), PAIR)
             };
-            if self.is_secret_by(meaning, value.as_bytes()) {
-                edits.add(value.range(), rule);
+            if self.is_secret_by(meaning, value.as_bytes())
+                || in_url && depth < MAX_DEPTH && self.hides_in_percents(value.as_bytes(), depth)
+            {
+                let kept = if in_url { 0 } else { punctuation(value.as_bytes()) };
+                edits.add(value.start()..value.end() - kept, rule);
             }
         }
-        for expression in [&self.anywhere.semicolon, &self.anywhere.quoted] {
-            for found in expression.captures_iter(text) {
-                let (Some(name), Some(value)) = (found.get(1), found.get(2)) else {
-                    continue;
-                };
-                if self.is_secret_by(self.names.of_variable(name.as_bytes()), value.as_bytes()) {
-                    edits.add(value.range(), PAIR);
-                }
+        for found in self.anywhere.semicolon.captures_iter(text) {
+            let (Some(name), Some(value)) = (found.get(1), found.get(2)) else {
+                continue;
+            };
+            if self.is_secret_by(self.names.of_variable(name.as_bytes()), value.as_bytes()) {
+                edits.add(value.range(), PAIR);
+            }
+        }
+    }
+
+    /// Finds values in quotes that a program text or broken JSON gives to a name.
+    fn code<'r>(&'r self, text: &[u8], edits: &mut Edits<'r>) {
+        for found in self.anywhere.quoted.captures_iter(text) {
+            let value = found.get(3).or(found.get(4)).or(found.get(5));
+            let (Some(name), Some(value)) = (found.get(1).or(found.get(2)), value) else {
+                continue;
+            };
+            if self.is_secret_by(self.names.of_variable(name.as_bytes()), value.as_bytes()) {
+                edits.add(value.range(), PAIR);
+            }
+        }
+        for found in self.anywhere.code.captures_iter(text) {
+            let value = found.get(3).or(found.get(4)).or(found.get(5));
+            let (Some(name), Some(value)) = (found.get(1), value) else {
+                continue;
+            };
+            // In code a weak name is met too often: `sort(key="name")`.
+            let is_strong = |name: &[u8]| self.names.of_variable(name) == Meaning::Strong;
+            // `$env:NAME = …` of PowerShell; else a type stands there.
+            let behind_colon = found.get(2).is_some_and(|name| is_strong(name.as_bytes()));
+            if (behind_colon || is_strong(name.as_bytes()))
+                && self.is_secret(value.as_bytes(), Strength::Strong)
+            {
+                edits.add(value.range(), PAIR);
             }
         }
     }
@@ -150,7 +197,7 @@ impl Engine {
                 .rsplit(|byte| !is_scheme(*byte))
                 .next()
                 .unwrap_or(b"");
-            let host_start = self.userinfo(text, authority, edits);
+            let host_start = self.userinfo(text, authority, scheme, edits);
             let host_end = end_of(text, host_start, |byte| matches!(byte, b'/' | b'?' | b'#'));
             if matches!(scheme, b"http" | b"https" | b"ws" | b"wss" | b"sse") {
                 let host = &text[host_start..host_end];
@@ -161,7 +208,7 @@ impl Engine {
     }
 
     /// Finds a password, or a user name that is a token; returns where the host starts.
-    fn userinfo<'r>(&'r self, text: &[u8], start: usize, edits: &mut Edits<'r>) -> usize {
+    fn userinfo<'r>(&'r self, text: &[u8], start: usize, scheme: &[u8], edits: &mut Edits<'r>) -> usize {
         let window = &text[..text.len().min(start + MAX_USERINFO)];
         let strict_end = end_of(window, start, |byte| matches!(byte, b'/' | b'?' | b'#'));
         let strict = window[start..strict_end].iter().rposition(|byte| *byte == b'@');
@@ -177,16 +224,41 @@ impl Engine {
         if find(userinfo, b"<redacted:").is_some() {
             return at + 1;
         }
-        match userinfo.iter().position(|byte| *byte == b':') {
-            Some(colon) if self.is_secret(&userinfo[colon + 1..], Strength::Strong) => {
-                edits.add(start + colon + 1..at, URL_PASSWORD);
-            }
-            None if userinfo.len() >= self.chance_length && looks_random(userinfo) => {
-                edits.add(start..at, URL_USER);
-            }
-            _ => {}
+        let user_len = userinfo
+            .iter()
+            .position(|byte| *byte == b':')
+            .unwrap_or(userinfo.len());
+        let password = userinfo.get(user_len + 1..).unwrap_or_default();
+        if self.is_secret(password, Strength::Strong) {
+            edits.add(start + user_len + 1..at, URL_PASSWORD);
+        }
+        let user = &userinfo[..user_len];
+        if !self.is_login(user, scheme) && self.is_secret(user, Strength::Strong) {
+            edits.add(start..start + user_len, URL_USER);
         }
         at + 1
+    }
+
+    /// Returns whether the user of a URL is a login name. Where people log in (`ssh`, databases) it
+    /// is, unless it is long and random; elsewhere, as in `https://TOKEN@host`, only a known name or a
+    /// short word of small letters is.
+    fn is_login(&self, user: &[u8], scheme: &[u8]) -> bool {
+        const LOGIN: usize = 32;
+        const WORD: usize = 16;
+        const RANDOM: usize = 16;
+        let url = &self.document.url;
+        let is_in =
+            |list: &[String], word: &[u8]| list.iter().any(|one| one.as_bytes().eq_ignore_ascii_case(word));
+        if is_in(&url.logins, user) {
+            return true;
+        }
+        if is_in(&url.login_schemes, scheme) {
+            return user.len() <= LOGIN && !(user.len() >= RANDOM && looks_random(user));
+        }
+        user.len() <= WORD
+            && user
+                .iter()
+                .all(|byte| byte.is_ascii_lowercase() || matches!(byte, b'.' | b'-' | b'_'))
     }
 
     /// Finds keys among the parts of a path; returns where it ends.
@@ -229,6 +301,16 @@ impl Engine {
         }
         looks_random(part)
     }
+}
+
+/// Returns how many signs at the end of a value belong to the code around it.
+fn punctuation(value: &[u8]) -> usize {
+    let signs = value
+        .iter()
+        .rev()
+        .take_while(|byte| matches!(byte, b',' | b')' | b'}' | b']'))
+        .count();
+    if signs == value.len() { 0 } else { signs }
 }
 
 /// Returns where a password ends that holds a `/`, `?` or `#` that should have been encoded.

@@ -1,5 +1,6 @@
 //! What a name says of its value: the name of a flag, a variable, a header, a parameter, a key.
 
+use super::plain;
 use super::rules::Document;
 
 /// What a name says of its value.
@@ -26,6 +27,7 @@ pub(super) struct Names {
     harmless: Vec<String>,
     about: Vec<String>,
     headers: Vec<String>,
+    header_words: Vec<String>,
     parameters: Vec<String>,
     maps: Vec<String>,
     chance: Vec<String>,
@@ -43,6 +45,7 @@ impl Names {
             harmless: spaced(&rules.names.harmless),
             about: spaced(&rules.names.about),
             headers: spaced(&rules.headers.names),
+            header_words: closed(&rules.headers.words),
             parameters: closed(&rules.url.parameters),
             maps: spaced(&rules.json.maps),
             chance: spaced(&rules.chance.words),
@@ -80,6 +83,20 @@ impl Names {
             Some(words) if self.headers.contains(&words) => Meaning::Strong,
             Some(words) => self.by_tail(&words),
             None => Meaning::Plain,
+        }
+    }
+
+    /// Of what a flag says to be a header: there one word in its name is enough.
+    pub(super) fn of_told_header(&self, name: &[u8]) -> Meaning {
+        match (self.of_header(name), words(name)) {
+            (Meaning::Plain, Some(words))
+                if !ends(&self.about, &words)
+                    && !ends(&self.harmless, &words)
+                    && contains(&self.header_words, &words) =>
+            {
+                Meaning::Strong
+            }
+            (meaning, _) => meaning,
         }
     }
 
@@ -129,6 +146,8 @@ fn contains(phrases: &[String], words: &str) -> bool {
 /// Returns the words of a name in lower case, each with a blank before it, without numbers at
 /// the end; `None` where it is no name.
 fn words(name: &[u8]) -> Option<String> {
+    let seen = plain::normal(name);
+    let name = seen.as_ref().map_or(name, |view| &view.bytes);
     if name.is_empty()
         || name.len() > MAX_NAME
         || !name[0].is_ascii_alphanumeric() && !matches!(name[0], b'_' | b'$')

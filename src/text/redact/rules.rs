@@ -42,6 +42,7 @@ pub(super) struct Document {
     pub(super) url: Url,
     pub(super) json: Json,
     pub(super) chance: Chance,
+    pub(super) program: Vec<Program>,
     pub(super) shape: Vec<Shape>,
 }
 
@@ -72,12 +73,14 @@ pub(super) struct Flags {
     pub(super) code_after_e: Vec<String>,
     pub(super) headers: Vec<String>,
     pub(super) shell: Vec<String>,
+    pub(super) logins: Vec<String>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Headers {
     pub(super) names: Vec<String>,
+    pub(super) words: Vec<String>,
     pub(super) schemes: Vec<String>,
 }
 
@@ -85,6 +88,8 @@ pub(super) struct Headers {
 #[serde(deny_unknown_fields)]
 pub(super) struct Url {
     pub(super) parameters: Vec<String>,
+    pub(super) login_schemes: Vec<String>,
+    pub(super) logins: Vec<String>,
     pub(super) path_min_length: usize,
     pub(super) uuid_after: Vec<String>,
     pub(super) commit_after: Vec<String>,
@@ -102,6 +107,21 @@ pub(super) struct Json {
 pub(super) struct Chance {
     pub(super) words: Vec<String>,
     pub(super) min_length: usize,
+}
+
+/// What the short flags of some programs mean.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Program {
+    pub(super) names: Vec<String>,
+    #[serde(default)]
+    pub(super) command: Option<String>,
+    #[serde(default)]
+    pub(super) next: Vec<String>,
+    #[serde(default)]
+    pub(super) attached: Vec<String>,
+    #[serde(default)]
+    pub(super) user_is_plain: bool,
 }
 
 /// The shape of one kind of token.
@@ -233,7 +253,7 @@ impl Rules {
 
 impl Document {
     /// Lists that are compared with the words of a name.
-    fn phrases(&self) -> [(&'static str, &[String]); 10] {
+    fn phrases(&self) -> [(&'static str, &[String]); 11] {
         [
             ("names.strong", &self.names.strong),
             ("names.weak", &self.names.weak),
@@ -242,6 +262,7 @@ impl Document {
             ("names.harmless", &self.names.harmless),
             ("names.about", &self.names.about),
             ("headers.names", &self.headers.names),
+            ("headers.words", &self.headers.words),
             ("url.parameters", &self.url.parameters),
             ("json.maps", &self.json.maps),
             ("chance.words", &self.chance.words),

@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 use regex::Regex;
 
+mod leaks;
+
 use super::*;
 
 static REDACTOR: LazyLock<Redactor> = LazyLock::new(|| Redactor::builtin().unwrap());

@@ -103,7 +103,7 @@ impl<'a> Splitter<'a> {
         match quoting {
             Quoting::Bare => true,
             Quoting::Double => matches!(next, b'"' | b'\\' | b'$' | b'`'),
-            Quoting::Single | Quoting::Json => false,
+            Quoting::Single | Quoting::Json | Quoting::Verbatim => false,
         }
     }
 }
@@ -112,6 +112,6 @@ fn closes(quoting: Quoting, byte: u8) -> bool {
     match quoting {
         Quoting::Single => byte == b'\'',
         Quoting::Double => byte == b'"',
-        Quoting::Bare | Quoting::Json => false,
+        Quoting::Bare | Quoting::Json | Quoting::Verbatim => false,
     }
 }

@@ -95,7 +95,7 @@ fn row(
         // Both parts are escaped: padding with blanks adds nothing that would have to be.
         Safe::join(
             [
-                Safe::from_text(&pad(
+                Safe::from_escaped(&pad(
                     target.as_str(),
                     width.max(columns(target.as_str())),
                     Glyphs::Unicode,

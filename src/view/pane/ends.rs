@@ -28,7 +28,7 @@ pub(super) fn target(subject: &Subject<'_>, descriptor: &Descriptor) -> Safe {
             text
         }
         Target::Anonymous { name, pid } => {
-            let name = Safe::from_bytes(name.as_bytes());
+            let name = shown.safe_bytes(name.as_bytes());
             match pid {
                 Some(pid) => Safe::join([name, Safe::literal("of"), shown.name_and_pid(*pid)], " "),
                 None => name,
@@ -122,7 +122,8 @@ fn holders(subject: &Subject<'_>, all: Option<&Vec<Holder>>, opposite: impl Fn(&
     let found: Vec<&Holder> = all.iter().filter(|holder| opposite(holder)).collect();
     if found.is_empty() {
         return match unsearched {
-            0 => Safe::literal("nobody"),
+            0 if subject.shown.world.sample.hidden == Some(0) => Safe::literal("nobody"),
+            0 => Safe::literal("nobody seen; other users' processes are hidden"),
             1 => Safe::literal("nobody seen; 1 process could not be searched"),
             count => Safe::from_text(&format!("nobody seen; {count} processes could not be searched")),
         };

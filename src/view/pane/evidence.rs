@@ -92,7 +92,7 @@ fn marks(subject: &Subject<'_>, instance: &Instance) -> Vec<Para> {
     };
     match (&instance.adopter, instance.lineage) {
         (Some(adopter), _) => {
-            let name = Safe::from_bytes(adopter.name.as_bytes());
+            let name = shown.safe_bytes(adopter.name.as_bytes());
             let who = format!("{} ({}), adopted: ", adopter.pid, adopter.kind.word());
             let because = shown.safe_text(&adopter.because);
             let mut text = Safe::join([name, Safe::from_text(&who)], " ");
@@ -104,7 +104,7 @@ fn marks(subject: &Subject<'_>, instance: &Instance) -> Vec<Para> {
     }
     if let Some(managed) = &instance.managed {
         let text = format!("by {}, {}: it would be restarted", managed.by, managed.unit);
-        mark("managed", Safe::from_text(&text));
+        mark("managed", shown.safe_text(&text));
     }
     if let Some(container) = &instance.container {
         let id: String = container.id.chars().take(12).collect();
@@ -322,11 +322,7 @@ fn no_finding(subject: &Subject<'_>, process: &Process) -> Para {
 
 fn state(subject: &Subject<'_>, process: &Process) -> Para {
     let parent = process.ppid.map(|pid| subject.shown.name_and_pid(pid));
-    let mut text = Safe::from_text(&format!(
-        "{} ({}), parent ",
-        process.stat,
-        state_word(process.state)
-    ));
+    let mut text = Safe::from_text(&format!("{} ({}), parent ", process.stat, state_word(process)));
     text.push(&parent.unwrap_or(Safe::literal("none")));
     let cpu = cells::cpu(process.cpu_permille);
     text.push(&Safe::from_text(&format!(
@@ -339,13 +335,14 @@ fn state(subject: &Subject<'_>, process: &Process) -> Para {
     Para::labelled(lit("state", Tone::Strong), safe(text, Tone::Plain))
 }
 
-fn state_word(state: char) -> &'static str {
-    match state {
+fn state_word(process: &Process) -> &'static str {
+    match process.state {
         'R' => "running",
         'S' => "sleeping",
         'D' => "waiting in the kernel, cannot be interrupted",
         'T' => "stopped",
         't' => "stopped by a tracer",
+        _ if process.lost_main_thread() => "its main thread has exited, others run",
         'Z' | 'X' => "exited, not waited for",
         'I' => "idle",
         _ => "state not known here",

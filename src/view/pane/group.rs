@@ -53,7 +53,8 @@ fn leader(subject: &Subject<'_>, id: Pid) -> Safe {
             Safe::join([subject.shown.name_and_pid(id), Safe::literal("(exited)")], " ")
         }
         Some(_) => subject.shown.name_and_pid(id),
-        None => Safe::literal("gone"),
+        None if subject.shown.world.sample.hidden == Some(0) => Safe::literal("gone"),
+        None => Safe::literal("gone or hidden"),
     }
 }
 

@@ -3,14 +3,23 @@
 use super::super::paint::{Drawn, Para, safe};
 use super::super::theme::{Theme, Tone};
 use super::subject::Subject;
-use crate::model::instance::{Instance, Role};
+use crate::model::instance::{Instance, OwnerKey, Role};
 use crate::model::process::Process;
 use crate::table::{ColumnId, RowId, cells};
 use crate::text::Safe;
-use crate::text::width::{columns, pad};
+use crate::text::width::{columns, pad, truncate, wrap};
 
-/// Lines of the head; the command is wrapped, never cut.
-pub(super) fn lines(subject: &Subject<'_>, width: usize, theme: Theme) -> Vec<Drawn> {
+/// How much of the screen the head may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Room {
+    /// Any: the command is wrapped, never cut.
+    Whole,
+    /// Three lines: what the pane is about is below.
+    Short,
+}
+
+/// Lines of the head.
+pub(super) fn lines(subject: &Subject<'_>, width: usize, room: Room, theme: Theme) -> Vec<Drawn> {
     let Some(process) = subject.process else {
         let name = cells::name(subject.shown, subject.node);
         return Para::bare(safe(name, Tone::Strong)).lines(width, true, theme);
@@ -25,6 +34,8 @@ pub(super) fn lines(subject: &Subject<'_>, width: usize, theme: Theme) -> Vec<Dr
         );
         line.push(theme.text(&place).into_owned(), Tone::Plain);
         vec![line]
+    } else if room == Room::Short {
+        return short(subject, process, &command, &place, width, theme);
     } else {
         let mut lines = Para::bare(safe(command, Tone::Strong)).lines(width, true, theme);
         lines.extend(Para::bare(safe(place, Tone::Plain)).lines(width, true, theme));
@@ -33,7 +44,39 @@ pub(super) fn lines(subject: &Subject<'_>, width: usize, theme: Theme) -> Vec<Dr
     let since = subject.shown.world.sample.started_at(process).day_and_clock();
     let since = Safe::from_text(&format!("since {since}"));
     let who = Para::bare(safe(identification(subject, process), Tone::Plain)).note(since);
-    lines.extend(who.lines(width, true, theme));
+    lines.extend(who.lines(width, room == Room::Whole, theme));
+    lines
+}
+
+/// The command in one line, or in two where it needs them; the rest of the three lines says where it runs and
+/// what it is. What is cut ends in a sign; the full screen has all of it.
+fn short(
+    subject: &Subject<'_>,
+    process: &Process,
+    command: &Safe,
+    place: &Safe,
+    width: usize,
+    theme: Theme,
+) -> Vec<Drawn> {
+    let one = |text: &str, tone: Tone| Drawn::one(truncate(text, width, theme.glyphs()).into_owned(), tone);
+    let command = theme.text(command);
+    let place = theme.text(place);
+    let who = identification(subject, process);
+    let who = theme.text(&who);
+    let mut wrapped = wrap(&command, width).into_iter();
+    let first = wrapped.next().unwrap_or_default();
+    let mut lines = vec![one(&first, Tone::Strong)];
+    match wrapped.next() {
+        None => {
+            lines.push(one(&place, Tone::Plain));
+            lines.push(one(&who, Tone::Plain));
+        }
+        Some(second) => {
+            let rest: Vec<String> = std::iter::once(second).chain(wrapped).collect();
+            lines.push(one(&rest.join(" "), Tone::Strong));
+            lines.push(one(&format!("{place}  {who}"), Tone::Plain));
+        }
+    }
     lines
 }
 
@@ -55,11 +98,18 @@ fn identification(subject: &Subject<'_>, process: &Process) -> Safe {
             subject.shown.world.judged.clients.get(&process.key),
         ) {
             (_, Some(client)) => {
-                let name = Safe::from_text(&client.name);
+                let name = subject.shown.safe_text(&client.name);
                 let because = subject.shown.safe_text(&client.because);
                 Safe::join([Safe::literal("client:"), Safe::join([name, because], ", ")], " ")
             }
-            (RowId::Owner(_), None) => Safe::literal("no client that is known; e explains"),
+            (RowId::Owner(OwnerKey::Process(_)), None) => {
+                let count = subject.node.figures.instances;
+                let servers = if count == 1 { "server" } else { "servers" };
+                Safe::from_text(&format!(
+                    "no known client; {count} {servers} under it; e explains"
+                ))
+            }
+            (RowId::Owner(_), None) => Safe::literal("no client: what it adopted is below it; e explains"),
             _ => Safe::literal("no MCP server, as far as is seen; e explains"),
         },
     }
@@ -76,7 +126,7 @@ fn identified(subject: &Subject<'_>, instance: &Instance) -> Safe {
     let by = &instance.identified_by;
     let mut parts = Vec::new();
     if let Some(client) = &by.client {
-        parts.push(Safe::from_text(client));
+        parts.push(subject.shown.safe_text(client));
     }
     if let Some(file) = &by.file {
         parts.push(subject.shown.safe_bytes(file.as_bytes()));

@@ -120,7 +120,13 @@ fn text(app: &App, pane: Pane, width: usize, theme: Theme) -> Vec<Drawn> {
         return vec![Drawn::one("No row is selected.".to_owned(), Tone::Dim)];
     };
     let subject = Subject::new(shown, node);
-    let mut lines = head::lines(&subject, width, theme);
+    let whole = pane == Pane::Evidence || app.panes().focus() == Focus::FullPane;
+    let room = if whole {
+        head::Room::Whole
+    } else {
+        head::Room::Short
+    };
+    let mut lines = head::lines(&subject, width, room, theme);
     let wraps = app.panes().wraps();
     let paragraphs = match pane {
         Pane::Evidence => evidence::paragraphs(app, &subject),
@@ -151,6 +157,10 @@ fn text(app: &App, pane: Pane, width: usize, theme: Theme) -> Vec<Drawn> {
 fn no_process(subject: &Subject<'_>) -> Para {
     let text = match subject.node.figures.instances {
         0 => lit("This row stands for no process that can be read.", Tone::Dim),
+        1 => lit(
+            "This row stands for one server below it: unfold it (Right) and select it.",
+            Tone::Dim,
+        ),
         _ => lit(
             "This row counts several servers: unfold it (Right) and select one.",
             Tone::Dim,

@@ -125,6 +125,7 @@ pub(crate) fn process(number: u32, argv: &[&str]) -> Process {
         comm: argv.first().copied().unwrap_or("none").into(),
         argv: Reading::Value(argv.iter().map(|element| (*element).into()).collect()),
         argv_kept: false,
+        image: None,
         exe: Reading::Value("/usr/bin/python3".into()),
         cwd: Reading::Value("/srv/app".into()),
         cgroup: Reading::Unread,

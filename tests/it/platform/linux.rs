@@ -8,3 +8,4 @@ mod processes;
 mod rights;
 mod sockets;
 mod support;
+mod threads;

@@ -145,7 +145,7 @@ fn launchd_as_parent_says_nothing_by_itself() {
     let world = judge(machine);
     let server = server(&world);
     assert_eq!((server.lineage, server.adopter.clone()), (Lineage::Unknown, None));
-    assert!(codes(server).contains(&"parent_launchd"));
+    assert!(codes(server).contains(&"parent_doubtful"));
     // The client talks to it: that decides.
     assert_eq!(server.finding, Finding::Attached);
     assert_eq!(server.managed, None);

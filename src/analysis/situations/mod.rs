@@ -1,5 +1,11 @@
 //! Whole situations: what was seen on real machines, and the finding that is right.
 
+mod lineage;
+mod other_ends;
+mod relays;
+mod titles;
+mod unseen;
+
 use crate::model::descriptor::{Access, Holder, Target};
 use crate::model::finding::{AdopterKind, Finding, LeadKind, Lineage, PeerState};
 use crate::model::identity::Pid;
@@ -233,41 +239,6 @@ fn a_server_with_no_descriptor_to_talk_on_is_unknown() {
 }
 
 #[test]
-fn denied_descriptors_are_unknown_never_severed() {
-    let mut machine = on_pipes();
-    machine.hide(SERVER);
-    let judged = once(&machine);
-    let server = instance(&judged, SERVER);
-    assert_eq!(server.finding, Finding::Unknown);
-    assert!(codes(server).contains(&"descriptors_denied"));
-    assert_eq!(server.reach, None);
-}
-
-#[test]
-fn an_unreadable_process_of_the_same_user_could_hold_the_pipe() {
-    let mut machine = on_pipes();
-    machine.end(CLIENT, 1);
-    machine.add(400, 1, "ssh-agent -D");
-    machine.hide(400);
-    let judged = once(&machine);
-    let server = instance(&judged, SERVER);
-    assert_eq!(server.finding, Finding::Unknown);
-    assert!(codes(server).contains(&"unreadable_process"));
-    machine.process(400).uid = Reading::Value(7);
-    assert_eq!(instance(&once(&machine), SERVER).finding, Finding::Severed);
-}
-
-#[test]
-fn a_peer_that_nobody_visible_holds_is_unknown() {
-    let mut machine = through_npx();
-    machine.hide(CLIENT);
-    let judged = once(&machine);
-    let server = instance(&judged, SERVER);
-    assert_eq!(server.finding, Finding::Unknown);
-    assert!(codes(server).contains(&"hidden_holder"));
-}
-
-#[test]
 fn a_zombie_is_defunct_after_two_looks() {
     let mut machine = through_npx();
     let mut run = Run::new();
@@ -369,27 +340,6 @@ fn a_terminal_is_attached_until_it_hangs_up() {
 }
 
 #[test]
-fn a_relay_passes_on_its_own_finding() {
-    let mut machine = Machine::new();
-    machine.add(CLIENT, 1, "python client.py");
-    machine.add(150, CLIENT, "sh -c pipeline");
-    machine.add(160, 150, "tee log");
-    machine.add(SERVER, 150, PYTHON_SERVER);
-    machine.pipe(160, 0, 900, Access::Read);
-    machine.pipe(CLIENT, 10, 900, Access::Write);
-    machine.pipe(160, 1, 910, Access::Write);
-    machine.pipe(SERVER, 0, 910, Access::Read);
-    machine.pipe(SERVER, 1, 901, Access::Write);
-    machine.pipe(CLIENT, 11, 901, Access::Read);
-    let judged = once(&machine);
-    let server = instance(&judged, SERVER);
-    assert_eq!(server.finding, Finding::Attached);
-    assert!(codes(server).contains(&"relay"));
-    machine.process(CLIENT).state = 'T';
-    assert_eq!(instance(&once(&machine), SERVER).finding, Finding::Wedged);
-}
-
-#[test]
 fn a_proxy_is_two_instances_and_the_inner_one_says_via() {
     let mut machine = on_pipes();
     machine.add(250, SERVER, NODE_SERVER);
@@ -400,16 +350,6 @@ fn a_proxy_is_two_instances_and_the_inner_one_says_via() {
     let inner = instance(&judged, 250);
     assert_eq!(inner.finding, Finding::Attached);
     assert_eq!(inner.via.as_ref().map(|via| via.finding), Some(Finding::Severed));
-}
-
-#[test]
-fn a_subreaper_is_told_by_the_session_it_was_never_in() {
-    let mut machine = through_npx();
-    machine.add(80, 1, "python subreaper.py");
-    machine.end(CLIENT, 80);
-    let judged = once(&machine);
-    let adopter = instance(&judged, SERVER).adopter.clone().expect("an adopter");
-    assert_eq!((adopter.pid, adopter.kind), (pid(80), AdopterKind::Subreaper));
 }
 
 #[test]

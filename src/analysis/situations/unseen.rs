@@ -1,0 +1,137 @@
+//! What cannot be seen is never said to be gone.
+
+use super::super::testkit::{codes, instance, once};
+use super::{CLIENT, SERVER, on_pipes, through_npx};
+use crate::model::descriptor::Access;
+use crate::model::finding::{End, Finding, PeerState};
+use crate::model::instance::Instance;
+use crate::model::reading::Reading;
+
+#[test]
+fn denied_descriptors_are_unknown_never_severed() {
+    let mut machine = on_pipes();
+    machine.hide(SERVER);
+    let judged = once(&machine);
+    let server = instance(&judged, SERVER);
+    assert_eq!(server.finding, Finding::Unknown);
+    assert!(codes(server).contains(&"descriptors_denied"));
+    assert_eq!(server.reach, None);
+}
+
+#[test]
+fn an_unreadable_process_of_the_same_user_could_hold_the_pipe() {
+    let mut machine = on_pipes();
+    machine.end(CLIENT, 1);
+    machine.add(400, 1, "ssh-agent -D");
+    machine.hide(400);
+    let judged = once(&machine);
+    let server = instance(&judged, SERVER);
+    assert_eq!(server.finding, Finding::Unknown);
+    assert!(codes(server).contains(&"unreadable_process"));
+    machine.process(400).uid = Reading::Value(7);
+    assert_eq!(instance(&once(&machine), SERVER).finding, Finding::Severed);
+}
+
+#[test]
+fn a_peer_that_nobody_visible_holds_is_unknown() {
+    let mut machine = through_npx();
+    machine.hide(CLIENT);
+    let judged = once(&machine);
+    let server = instance(&judged, SERVER);
+    assert_eq!(server.finding, Finding::Unknown);
+    assert!(codes(server).contains(&"hidden_holder"));
+}
+
+#[test]
+fn a_process_without_its_main_thread_could_hold_the_pipe_a_zombie_could_not() {
+    let mut machine = on_pipes();
+    machine.end(CLIENT, 1);
+    machine.add(400, 1, "python worker.py").state = 'Z';
+    machine.hide(400);
+    assert_eq!(instance(&once(&machine), SERVER).finding, Finding::Severed);
+    machine.process(400).threads = 2;
+    let judged = once(&machine);
+    let server = instance(&judged, SERVER);
+    assert_eq!(server.finding, Finding::Unknown);
+    assert!(codes(server).contains(&"unreadable_process"));
+}
+
+#[test]
+fn a_leader_that_may_be_hidden_is_not_called_gone() {
+    let mut machine = through_npx();
+    machine.end(CLIENT, 1);
+    for (hidden, present, absent) in [
+        (Some(0), "session_leader_gone", "session_leader_unseen"),
+        (Some(3), "session_leader_unseen", "session_leader_gone"),
+        (None, "session_leader_unseen", "session_leader_gone"),
+    ] {
+        machine.hidden = hidden;
+        let judged = once(&machine);
+        let codes = codes(instance(&judged, SERVER));
+        assert!(codes.contains(&present) && !codes.contains(&absent), "{codes:?}");
+        let group = if hidden == Some(0) {
+            "group_without_leader"
+        } else {
+            "group_leader_unseen"
+        };
+        assert!(codes.contains(&group), "{codes:?}");
+    }
+}
+
+#[test]
+fn a_pipe_end_that_may_be_held_unseen_is_hidden_not_without_a_holder() {
+    let mut machine = on_pipes();
+    machine.end(CLIENT, 1);
+    machine.hidden = None;
+    let judged = once(&machine);
+    let server = instance(&judged, SERVER);
+    assert_eq!(server.finding, Finding::Unknown);
+    assert_eq!(stdin(server).peer, PeerState::Hidden);
+    machine.hidden = Some(0);
+    let judged = once(&machine);
+    assert_eq!(stdin(instance(&judged, SERVER)).peer, PeerState::None);
+}
+
+#[test]
+fn a_held_end_says_that_a_client_may_hold_it_unseen() {
+    let mut machine = on_pipes();
+    machine.add(300, SERVER, "tail -f /dev/null");
+    machine.pipe(300, 5, 900, Access::Write);
+    machine.end(CLIENT, 1);
+    assert!(!codes(instance(&once(&machine), SERVER)).contains(&"holders_unseen"));
+    machine.hidden = None;
+    let judged = once(&machine);
+    let server = instance(&judged, SERVER);
+    assert_eq!(server.finding, Finding::Held);
+    assert!(codes(server).contains(&"holders_unseen"));
+    assert!(
+        server.facts[0].text.contains("that can be seen"),
+        "{}",
+        server.facts[0].text
+    );
+}
+
+#[test]
+fn holders_beyond_those_named_are_counted() {
+    let mut machine = on_pipes();
+    for number in 300..320 {
+        machine.add(number, CLIENT, "sleep 60");
+        machine.pipe(number, 10, 900, Access::Write);
+        machine.pipe(number, 11, 900, Access::Both);
+    }
+    let judged = once(&machine);
+    let server = instance(&judged, SERVER);
+    let end = stdin(server);
+    assert_eq!((end.holder_count, end.holders.len()), (21, 8));
+    let fact = server.facts.iter().find(|fact| fact.code == "more_holders");
+    let text = fact.map_or("", |fact| fact.text.as_str());
+    assert!(text.contains("306 and 13 more;"), "{text}");
+}
+
+fn stdin(instance: &Instance) -> &End {
+    instance
+        .stdio
+        .as_ref()
+        .and_then(|stdio| stdio.stdin.as_ref())
+        .expect("stdin")
+}

@@ -1,0 +1,106 @@
+//! Who might hold the other end of a pipe without being seen: absence is said only where nobody is hidden.
+
+use crate::model::identity::Pid;
+use crate::model::process::Process;
+use crate::model::reading::Absence;
+use crate::model::sample::Unsearched;
+
+use super::court::Court;
+use super::finding::Case;
+use super::lineage;
+use super::wire::WireEnd;
+
+/// Somebody who may hold the other end of a pipe.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Unseen {
+    /// Code of the fact.
+    pub(crate) code: &'static str,
+    /// Who, and what would help: goes on after "but".
+    pub(crate) who: String,
+    /// Path or call that it was read from.
+    pub(crate) source: String,
+}
+
+impl Court<'_> {
+    /// Returns whether every process of the machine is in the list: only then one that is not there is gone.
+    pub(crate) fn sees_all(&self) -> bool {
+        self.sample.hidden == Some(0)
+    }
+}
+
+impl Case<'_, '_> {
+    /// Returns who may hold the other end of a pipe beside those that were found. The kernel itself tells
+    /// whether a socket has another end.
+    pub(crate) fn unseen_holder(&self, end: WireEnd) -> Option<Unseen> {
+        if end.socket {
+            return None;
+        }
+        if !self.court.sees_all() {
+            return Some(Unseen {
+                code: "hidden_processes",
+                who: "other users' processes are hidden here (hidepid): as root they can be seen".to_owned(),
+                source: "/proc".to_owned(),
+            });
+        }
+        self.closed_suspect().or_else(|| self.outside_suspect(end))
+    }
+
+    /// A process that could not be looked into, and is close enough to hold the wire.
+    fn closed_suspect(&self) -> Option<Unseen> {
+        let server = self.chain.first()?;
+        let suspect = self
+            .court
+            .sample
+            .unsearched
+            .iter()
+            .find(|one| self.is_close(one, server))?;
+        Some(Unseen {
+            code: "unreadable_process",
+            who: format!(
+                "{} could not be looked into: with root's rights it can",
+                self.court.call(suspect.process)
+            ),
+            source: format!("/proc/{}/fd", suspect.process.pid),
+        })
+    }
+
+    fn is_close(&self, one: &Unsearched, server: &Process) -> bool {
+        let Some(process) = self.court.get(one.process) else {
+            return false;
+        };
+        let same_user = process.uid.value().is_some() && process.uid == server.uid;
+        let same_session = process.sid.is_some() && process.sid == server.sid;
+        one.why != Absence::Gone
+            && !process.is_zombie()
+            && (same_user || same_session || self.is_ancestor(process.key.pid))
+    }
+
+    /// An ancestor, but for the first process and who adopted the instance.
+    fn is_ancestor(&self, pid: Pid) -> bool {
+        let top = self.draft.top();
+        let parent = self.court.tree.parent(top.pid);
+        let adopter = parent.zip(self.court.get(top)).is_some_and(|(parent, top)| {
+            parent.key.pid == pid && lineage::is_adopter(self.court, top, parent)
+        });
+        let mut ancestors = self.court.tree.ancestors(top.pid);
+        pid != Pid::INIT && !adopter && ancestors.any(|ancestor| ancestor.key.pid == pid)
+    }
+
+    /// A pipe that came into this pid namespace from outside.
+    fn outside_suspect(&self, end: WireEnd) -> Option<Unseen> {
+        let holders = self.court.sample.holders.get(&end.inode)?;
+        let outside = holders.iter().find(|holder| {
+            self.court
+                .get(holder.process)
+                .is_some_and(|process| process.ppid.is_none() && !process.kernel_thread)
+        })?;
+        Some(Unseen {
+            code: "outside_namespace",
+            who: format!(
+                "it came from outside this pid namespace with {}: one out there cannot be seen",
+                self.court.call(outside.process)
+            ),
+            source: format!("/proc/{}/stat", outside.process.pid),
+        })
+    }
+}
