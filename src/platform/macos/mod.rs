@@ -21,12 +21,9 @@ mod tests;
 mod users;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::mem::size_of;
 use std::sync::Arc;
 
-use self::decode::process::{self, Unique};
 use self::kernel::Kernel;
-use self::layout::{PIDUNIQIDENTIFIERINFO, UniqueIdentifier};
 use self::search::Search;
 use self::table::Table;
 use self::users::Users;
@@ -148,7 +145,7 @@ impl MacosSource {
             return;
         };
         let process = Arc::make_mut(process);
-        let unique = unique(kernel, key.pid);
+        let unique = table::unique(kernel, key.pid);
         process.pidfd_inode = unique.map(|unique| unique.id);
         if process.is_zombie() {
             process.environment = Reading::Gone;
@@ -160,20 +157,13 @@ impl MacosSource {
             process.cwd = table::read_working_directory(kernel, key.pid);
             process.descriptors = search.closely(kernel, key);
         }
-        let parent = process.ppid.and_then(|pid| self::unique(kernel, pid));
+        let parent = process.ppid.and_then(|pid| table::unique(kernel, pid));
         if let (Some(unique), Some(parent)) = (unique, parent)
             && unique.parent != parent.id
         {
             sample.adopted.insert(key);
         }
     }
-}
-
-/// Reads the unique ids of a process, a zombie's too.
-fn unique(kernel: &mut dyn Kernel, pid: Pid) -> Option<Unique> {
-    let bytes = size_of::<UniqueIdentifier>();
-    let answer = kernel.process_info(pid, PIDUNIQIDENTIFIERINFO, 1, bytes).ok()?;
-    process::unique(&answer)
 }
 
 /// What this system does not show, said once; `closed` processes are of other users.

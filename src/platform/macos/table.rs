@@ -11,9 +11,11 @@ use std::sync::Arc;
 use rustix::io::Errno;
 
 use super::decode::arguments::{self, Arguments, Surroundings};
-use super::decode::process::{self, Listed, Task};
+use super::decode::process::{self, Listed, Task, Unique};
 use super::kernel::{Kernel, absent, malformed};
-use super::layout::{PIDTASKINFO, PIDVNODEPATHINFO, TaskInfo, VnodePathInfo};
+use super::layout::{
+    PIDTASKINFO, PIDUNIQIDENTIFIERINFO, PIDVNODEPATHINFO, TaskInfo, UniqueIdentifier, VnodePathInfo,
+};
 use super::users::Users;
 use crate::model::bytes::OsBytes;
 use crate::model::identity::{Pid, ProcessKey};
@@ -129,6 +131,7 @@ impl Table {
             comm: listed.comm.clone(),
             argv,
             argv_kept,
+            image: image(kernel, pid, before, ran),
             exe: program(kernel, listed, before, ran),
             cwd: working_directory(kernel, listed, &task, before, ran),
             cgroup: Reading::Unsupported,
@@ -231,6 +234,22 @@ pub(super) fn environment(pid: Pid, read: Reading<Arguments>) -> Reading<Environ
         },
         other => other.map(|_| Environment::default()),
     }
+}
+
+/// Each exec gives the pid a new version: the memory image's own number.
+fn image(kernel: &mut dyn Kernel, pid: Pid, before: Option<&Process>, ran: bool) -> Option<(u64, u64)> {
+    if let Some(before) = before.filter(|_| !ran) {
+        return before.image;
+    }
+    let unique = unique(kernel, pid)?;
+    Some((unique.id, u64::from(unique.version.unsigned_abs())))
+}
+
+/// Reads the unique ids of a process, a zombie's too. They are everybody's to see.
+pub(super) fn unique(kernel: &mut dyn Kernel, pid: Pid) -> Option<Unique> {
+    let bytes = size_of::<UniqueIdentifier>();
+    let answer = kernel.process_info(pid, PIDUNIQIDENTIFIERINFO, 1, bytes).ok()?;
+    process::unique(&answer)
 }
 
 fn program(
