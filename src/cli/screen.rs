@@ -11,19 +11,24 @@ use super::machine::Machine;
 use super::saved;
 use crate::analysis;
 use crate::app::{Colour, Explainer, Options};
-use crate::platform::{self, own};
+use crate::platform::{self, Ability, own};
 use crate::runtime::collector::{Collector, Knowledge};
 use crate::runtime::{self, RunOptions, Saved, Worlds};
 
 /// Shows the screen until the operator leaves it.
 pub(super) fn run(settings: &Settings, machine: &Machine) -> anyhow::Result<Exit> {
-    let (source, os) = platform::system().context("open the process table")?;
-    let collector = Collector::beside(source, Arc::clone(machine.catalog()), os);
+    let ability = if settings.read_only {
+        Ability::Looks
+    } else {
+        Ability::Signals
+    };
+    let system = platform::system(ability).context("open the process table")?;
+    let collector = Collector::beside(system.source, Arc::clone(machine.catalog()), system.os);
     let knowledge = collector.knowledge();
     let screen = options(settings, machine, knowledge, None);
     runtime::run(RunOptions {
         screen,
-        worlds: Worlds::Live(Box::new(collector)),
+        worlds: Worlds::Live(Box::new(collector), system.signaller),
         rules: machine.rules().to_owned(),
     })?;
     Ok(Exit::Done)

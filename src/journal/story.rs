@@ -10,6 +10,7 @@ use super::line::Line;
 use super::operator::Operator;
 use super::sentence::sentence;
 use super::subject::{InstanceRef, LeadRef, Subject, TargetRef};
+use crate::model::act::Signal;
 use crate::model::identity::InstanceId;
 use crate::model::time::UnixMillis;
 
@@ -184,8 +185,13 @@ pub struct Found {
 }
 
 impl SignalState {
-    /// Returns whether somebody has to look at it: no outcome, or one that is no end.
+    /// Returns whether somebody has to look at it: no outcome, or one that is no end. CONT ends nothing:
+    /// once it is out, what is left to look at is what the signal before it does.
     pub fn is_unresolved(&self) -> bool {
+        let is_out = self.sent_at.is_some() && self.refused.is_none();
+        if self.signal == Signal::Cont.word() && is_out {
+            return false;
+        }
         !self
             .outcome
             .as_ref()

@@ -1,6 +1,7 @@
 //! The desk: a thread of its own for whatever goes to the disk, so that a slow disk never blocks a
 //! key. Takes orders, one after the other, and answers each.
 
+mod act;
 mod work;
 
 use std::sync::mpsc;
@@ -13,6 +14,7 @@ use crate::journal::Entry;
 
 use super::fault;
 
+use work::After;
 pub(super) use work::Work;
 
 /// Orders that are not done in this time when the screen ends are left behind.
@@ -23,7 +25,7 @@ pub(super) struct Desk {
     orders: mpsc::Sender<(JobId, Order)>,
     /// Closed by the thread when it ends.
     ended: mpsc::Receiver<()>,
-    /// One answer for each order.
+    /// One answer for each order; after a signal, a second one.
     pub(super) answers: UnboundedReceiver<Answer>,
 }
 
@@ -86,12 +88,20 @@ impl Desk {
 fn run(mut work: Work, orders: &mpsc::Receiver<(JobId, Order)>, answers: &UnboundedSender<Answer>) {
     for (job, order) in orders {
         fault::point("desk");
-        let (outcome, terminal) = work.carry_out(order);
+        let (outcome, after) = work.carry_out(order);
+        let (terminal, wait) = match after {
+            After::Nothing => (None, None),
+            After::Terminal(bytes) => (Some(bytes), None),
+            After::Wait(wait) => (None, Some(wait)),
+        };
         // Nobody listens any more when the screen has ended: what was ordered is done all the same.
         let _ = answers.send(Answer {
             job,
             outcome,
             terminal,
         });
+        if let Some(wait) = wait {
+            wait.tell(job, answers);
+        }
     }
 }

@@ -55,6 +55,16 @@ fn long_command() -> Arc<World> {
     scene.world()
 }
 
+/// The live world, where the catalogue does not know the client of pid 2211.
+fn unknown_client() -> Arc<World> {
+    let mut scene = live();
+    let client = scene.edit(2211);
+    client.argv = Reading::Value(["node", "/srv/tools/driver.mjs"].map(Into::into).to_vec());
+    let key = client.key;
+    scene.judged.clients.remove(&key);
+    scene.world()
+}
+
 /// Draws after each key, as the program does, and returns the last screen.
 fn after(world: Arc<World>, size: (u16, u16), script: &str) -> String {
     let mut app = app(world, size.0, size.1);
@@ -122,6 +132,7 @@ screens! {
     low_80: live().world(), (80, 12), "";
     head_of_a_long_command_80: long_command(), USUAL, "4";
     head_of_a_long_command_full_80: long_command(), USUAL, "4 <enter> <enter>";
+    unknown_client_80: unknown_client(), USUAL, "g <down> <down> <down> <down>";
     filter_wrong_80: live().world(), USUAL, "/ finding:sevred";
     later_key_80: live().world(), USUAL, "T";
 }

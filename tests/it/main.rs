@@ -6,6 +6,7 @@
     reason = "a test that cannot go on fails there, in its helpers too"
 )]
 
+mod act;
 mod cli;
 mod keep;
 mod platform;

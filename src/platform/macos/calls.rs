@@ -11,6 +11,8 @@ use rustix::time::{ClockId, clock_gettime};
 use super::ffi::{self, Passwd, Timebase};
 use super::kernel::{Clocks, Kernel, Own};
 use super::layout::PATH_BYTES;
+use super::signaller::Sends;
+use crate::model::act::Signal;
 use crate::model::bytes::OsBytes;
 use crate::model::identity::Pid;
 
@@ -159,6 +161,22 @@ impl Kernel for SystemCalls {
             ssh_connection: std::env::var("SSH_CONNECTION").ok(),
             sudo_uid: std::env::var("SUDO_UID").ok().and_then(|uid| uid.parse().ok()),
         }
+    }
+}
+
+impl Sends for SystemCalls {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the one way of a kernel without pidfds; it is said, and journalled"
+    )]
+    fn kill(&self, pid: Pid, signal: Signal) -> Result<(), Errno> {
+        let signal = match signal {
+            Signal::Term => rustix::process::Signal::TERM,
+            Signal::Kill => rustix::process::Signal::KILL,
+            Signal::Cont => rustix::process::Signal::CONT,
+        };
+        let pid = rustix::process::Pid::from_raw(raw(pid)).ok_or(Errno::SRCH)?;
+        rustix::process::kill_process(pid, signal)
     }
 }
 

@@ -1,10 +1,6 @@
-//! Which process has a pid now, and waiting for its end.
-//!
-//! There is no pidfd here: a signal goes to a pid. What is compared just before it (start time, unique id, version)
-//! leaves a window of a few microseconds in which the process could end and its pid be given out again; the kernel
-//! counts pids up, so that takes nearly a hundred thousand processes started in that time.
+//! Waits for the end of a process: the kernel tells it through a kqueue (`NOTE_EXIT`), at once.
 
-use std::mem::{MaybeUninit, size_of};
+use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,42 +11,24 @@ use rustix::event::kqueue::{Event, EventFilter, EventFlags, ProcessEvents, keven
 use rustix::io::Errno;
 
 use super::calls::SystemCalls;
-use super::decode::process;
-use super::kernel::Kernel as _;
-use super::layout::{BsdInfo, PIDTBSDINFO, PIDUNIQIDENTIFIERINFO, UniqueIdentifier};
-use crate::model::identity::{Pid, ProcessKey};
+use super::signaller::Told;
+use super::table;
+use crate::model::identity::ProcessKey;
+use crate::platform::Watch;
 
-/// What tells a process from every other of this boot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Identity {
-    /// Pid and start time.
-    pub key: ProcessKey,
-    /// Unique process id: what `Process::pidfd_inode` holds here.
-    pub unique: u64,
-    /// Changes with each exec.
-    pub version: i32,
+/// Returns what waits for the end of a process; `unique` is its unique id, where it was seen.
+pub(super) fn watch(key: ProcessKey, unique: Option<u64>) -> Box<dyn Watch> {
+    match ExitWatch::begin(key, unique) {
+        Ok(watch) => Box::new(watch),
+        // It has ended, or whoever has its pid is another.
+        Err(Errno::SRCH) => Box::new(Told(true)),
+        // What cannot be waited for has not been seen to exit.
+        Err(_) => Box::new(Told(false)),
+    }
 }
 
-/// Reads which process has this pid now. Needs the process's user, or root.
-pub fn identity(pid: Pid) -> Result<Identity, Errno> {
-    let mut kernel = SystemCalls::default();
-    let answer = kernel.process_info(pid, PIDTBSDINFO, 1, size_of::<BsdInfo>())?;
-    let bsd = process::bsd(&answer).ok_or(Errno::INVAL)?;
-    let answer = kernel.process_info(pid, PIDUNIQIDENTIFIERINFO, 1, size_of::<UniqueIdentifier>())?;
-    let unique = process::unique(&answer).ok_or(Errno::INVAL)?;
-    Ok(Identity {
-        key: ProcessKey {
-            pid,
-            start: bsd.start,
-        },
-        unique: unique.id,
-        version: unique.version,
-    })
-}
-
-/// Waits for the end of one process.
-#[derive(Debug)]
-pub struct ExitWatch {
+/// Waits for the end of one process by a kqueue.
+struct ExitWatch {
     queue: OwnedFd,
     /// The kernel tells it once.
     ended: AtomicBool,
@@ -58,30 +36,29 @@ pub struct ExitWatch {
 
 impl ExitWatch {
     /// Begins to watch a process. `ESRCH`: it has ended, or its pid is another's.
-    pub fn begin(wanted: Identity) -> Result<Self, Errno> {
+    fn begin(key: ProcessKey, unique: Option<u64>) -> Result<Self, Errno> {
         let queue = kqueue()?;
-        let raw = i32::try_from(wanted.key.pid.get()).map_err(|_| Errno::SRCH)?;
+        let raw = i32::try_from(key.pid.get()).map_err(|_| Errno::SRCH)?;
         let filter = EventFilter::Proc {
             pid: rustix::process::Pid::from_raw(raw).ok_or(Errno::SRCH)?,
             flags: ProcessEvents::EXIT,
         };
-        let watch = Event::new(filter, EventFlags::ADD | EventFlags::ONESHOT, ptr::null_mut());
+        let watch = Event::new(filter, EventFlags::ADD, ptr::null_mut());
         // SAFETY: the event names no descriptor and carries no pointer.
         unsafe { kevent_timespec(&queue, &[watch], &mut [] as &mut [Event; 0], None)? };
-        // Watched by pid, so the identity is compared afterwards: from here on it is this process's end.
-        let now = identity(wanted.key.pid)?;
-        if (now.key, now.unique) == (wanted.key, wanted.unique) {
-            Ok(Self {
-                queue,
-                ended: AtomicBool::new(false),
-            })
-        } else {
-            Err(Errno::SRCH)
+        // Watched by pid, so it is compared afterwards: from here on it is this process's end.
+        let now = table::read_unique(&mut SystemCalls::default(), key.pid)?;
+        if unique.is_some_and(|unique| unique != now.id) {
+            return Err(Errno::SRCH);
         }
+        Ok(Self {
+            queue,
+            ended: AtomicBool::new(false),
+        })
     }
 
     /// Waits at most so long; returns whether the process has ended.
-    pub fn exited(&self, patience: Duration) -> Result<bool, Errno> {
+    fn wait(&self, patience: Duration) -> Result<bool, Errno> {
         if self.ended.load(Ordering::Relaxed) {
             return Ok(true);
         }
@@ -104,5 +81,11 @@ impl ExitWatch {
                 }
             }
         }
+    }
+}
+
+impl Watch for ExitWatch {
+    fn exited(&self, patience: Duration) -> bool {
+        self.wait(patience).unwrap_or(false)
     }
 }

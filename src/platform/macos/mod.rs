@@ -8,13 +8,14 @@
 mod calls;
 mod decode;
 #[cfg(target_os = "macos")]
-pub mod exit;
+mod exit;
 #[cfg(target_os = "macos")]
 mod ffi;
 mod host;
 mod kernel;
 mod layout;
 mod search;
+mod signaller;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -25,14 +26,34 @@ use std::sync::Arc;
 
 use self::kernel::Kernel;
 use self::search::Search;
+pub use self::signaller::MacosSignaller;
 use self::table::Table;
 use self::users::Users;
+#[cfg(target_os = "macos")]
+use super::{Ability, System};
 use super::{Source, SourceError};
+#[cfg(target_os = "macos")]
+use crate::model::host::Os;
 use crate::model::host::{Host, Visibility};
-use crate::model::identity::{Pid, ProcessKey};
+use crate::model::identity::ProcessKey;
 use crate::model::interest::Interest;
 use crate::model::reading::{Absence, Reading};
 use crate::model::sample::{Problem, Sample};
+
+/// Opens this system.
+#[cfg(target_os = "macos")]
+pub(super) fn system(ability: Ability) -> Result<System, SourceError> {
+    let sends = match ability {
+        Ability::Looks => None,
+        Ability::Signals => Some(Box::new(calls::SystemCalls::default()) as Box<dyn signaller::Sends>),
+    };
+    let kernel = Box::new(calls::SystemCalls::default());
+    Ok(System {
+        source: Box::new(MacosSource::new()?),
+        os: Os::Macos,
+        signaller: Box::new(MacosSignaller::new(kernel, sends, exit::watch)),
+    })
+}
 
 /// Reads processes by libproc and sysctl.
 pub struct MacosSource {

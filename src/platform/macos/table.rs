@@ -93,6 +93,11 @@ impl Table {
             .is_some_and(|entry| entry.process.key == key && !entry.process.cwd.is_denied())
     }
 
+    /// Reads one process, for itself.
+    pub(super) fn one(&self, kernel: &mut dyn Kernel, users: &mut Users, listed: &Listed) -> Process {
+        Arc::unwrap_or_clone(self.read(kernel, users, listed, None, 0).process)
+    }
+
     fn read(
         &self,
         kernel: &mut dyn Kernel,
@@ -246,10 +251,15 @@ fn image(kernel: &mut dyn Kernel, pid: Pid, before: Option<&Process>, ran: bool)
 }
 
 /// Reads the unique ids of a process, a zombie's too. They are everybody's to see.
-pub(super) fn unique(kernel: &mut dyn Kernel, pid: Pid) -> Option<Unique> {
+pub(super) fn read_unique(kernel: &mut dyn Kernel, pid: Pid) -> Result<Unique, Errno> {
     let bytes = size_of::<UniqueIdentifier>();
-    let answer = kernel.process_info(pid, PIDUNIQIDENTIFIERINFO, 1, bytes).ok()?;
-    process::unique(&answer)
+    let answer = kernel.process_info(pid, PIDUNIQIDENTIFIERINFO, 1, bytes)?;
+    process::unique(&answer).ok_or(Errno::INVAL)
+}
+
+/// The same, where the reason why there are none does not matter.
+pub(super) fn unique(kernel: &mut dyn Kernel, pid: Pid) -> Option<Unique> {
+    read_unique(kernel, pid).ok()
 }
 
 fn program(

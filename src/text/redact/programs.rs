@@ -25,11 +25,33 @@ enum Next {
     Login,
 }
 
+/// Returns whether a word is short flags in one, `-sSu`, of which the last is in the list.
+pub(super) fn cluster_ends(word: &[u8], flags: &[String]) -> bool {
+    const LONGEST: usize = 6;
+    let Some((last, before)) = word.split_last() else {
+        return false;
+    };
+    (3..=LONGEST).contains(&word.len())
+        && before[0] == b'-'
+        && before[1..].iter().all(u8::is_ascii_alphabetic)
+        && flags
+            .iter()
+            .any(|flag| flag.len() == 2 && flag.as_bytes()[1] == *last)
+}
+
 impl Engine {
     /// Finds the password of one word, behind the words that came before.
     pub(super) fn follow<'r>(&'r self, so_far: &mut Follow, word: &[u8], edits: &mut Edits<'r>) {
         match std::mem::take(&mut so_far.next) {
-            Next::Password if !is_flag(word) => return self.password(word, 0, edits),
+            Next::Password if !is_flag(word) => {
+                let needs_pair = so_far
+                    .program
+                    .is_some_and(|index| self.document.program[index].needs_pair);
+                if !needs_pair || word.contains(&b'=') {
+                    self.password(word, 0, edits);
+                }
+                return;
+            }
             Next::Login if !is_flag(word) => return self.login(word, 0, edits),
             _ => {}
         }
@@ -73,6 +95,10 @@ impl Engine {
             }
         }
         if program.is_some_and(|program| program.user_is_plain) {
+            return;
+        }
+        if cluster_ends(word, &self.document.flags.logins) {
+            so_far.next = Next::Login;
             return;
         }
         for flag in &self.document.flags.logins {

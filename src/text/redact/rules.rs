@@ -121,6 +121,8 @@ pub(super) struct Program {
     #[serde(default)]
     pub(super) attached: Vec<String>,
     #[serde(default)]
+    pub(super) needs_pair: bool,
+    #[serde(default)]
     pub(super) user_is_plain: bool,
 }
 

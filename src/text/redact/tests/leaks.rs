@@ -71,6 +71,8 @@ fn logins_of_name_and_password() {
                 "curl -U p:<*> --proxy-user p:<*>",
             ),
             ("x --user alex:1234", "x --user alex:<*>"),
+            ("curl -sSu alex:hunter2Pw h", "curl -sSu alex:<*> h"),
+            ("curl -b sid=hunter2Pw h", "curl -b <*> h"),
             ("sh -c \"curl -u 'a:b c' h\"", "sh -c \"curl -u 'a:<*>' h\""),
         ],
         &[
@@ -80,6 +82,7 @@ fn logins_of_name_and_password() {
             "x -u http://localhost:8080/mcp",
             "x --user alex",
             "curl -u alex:$PASSWORD h",
+            "curl -b cookies.txt -sSL h",
         ],
     );
 }
@@ -109,6 +112,7 @@ fn programs_whose_short_flag_is_a_password() {
                 "docker exec db mysqldump -phunter2Pw x",
                 "docker exec db mysqldump -p<*> x",
             ),
+            ("openssl enc -k hunter2Pw -in k", "openssl enc -k <*> -in k"),
             (
                 "openssl rsa -passin pass:hunter2Pw -in k",
                 "openssl rsa -passin pass:<*> -in k",
@@ -171,6 +175,11 @@ fn headers_whose_name_says_key_token_secret_auth_api_or_cookie() {
             format!("--header={name}: <*>")
         );
     }
+    assert_eq!(argv(&["x", "-sSH", "X-My-Api: abc"])[2], "X-My-Api: <*>");
+    assert_eq!(
+        argv(&["x", "--headers", r#"{"X-Api":"abc","Accept":"${A}"}"#])[2],
+        r#"{"X-Api":"<*>","Accept":"${A}"}"#
+    );
     check_lines(
         &[],
         &[

@@ -1,0 +1,26 @@
+//! Signals to real processes: each outcome, each refusal, and pids that change hands at every moment.
+
+#![expect(
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test that cannot go on fails there; what was not tried is said"
+)]
+
+mod kit;
+mod outcomes;
+mod refusals;
+mod reuse;
+mod ways;
+
+use libtest_mimic::Trial;
+
+pub(crate) use self::outcomes::play_another_user;
+
+/// Returns the trials of all parts.
+pub(crate) fn trials() -> Vec<Trial> {
+    let mut trials = outcomes::trials();
+    trials.extend(refusals::trials());
+    trials.extend(ways::trials());
+    trials.extend(reuse::trials());
+    trials
+}
