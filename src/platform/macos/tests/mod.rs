@@ -6,5 +6,6 @@ mod mac;
 mod processes;
 mod properties;
 mod saved;
+mod signals;
 mod situations;
 mod sockets;

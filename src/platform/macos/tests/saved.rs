@@ -49,7 +49,8 @@ fn a_snapshot_of_a_mac_reads_as_it_was_written() {
         let bytes = written(&world);
         assert!(!String::from_utf8_lossy(&bytes).contains("hunter2"));
         let read = Snapshot::read(&mut &*bytes, "test").unwrap();
-        assert_eq!(**read.world(), *world);
+        // Memory images are not kept.
+        assert!(written(read.world()) == bytes);
         let text = |world: &World| {
             serde_json::to_string(&inventory(world, &Selection::default(), &redactor())).unwrap()
         };
@@ -83,7 +84,8 @@ fn the_kept_snapshots_are_those_of_the_constructed_machine() {
             std::fs::write(&path, written(world)).unwrap();
         }
         let read = Snapshot::load(&path).unwrap();
-        let (kept, now) = (&read.world().sample, &world.sample);
-        assert_eq!(kept, now, "{name}: write it anew with MCPWAKE_BLESS=1");
+        let sample = |world: &World| serde_json::to_value(&world.sample).unwrap();
+        let same = sample(read.world()) == sample(world);
+        assert!(same, "{name} is another: write it anew with MCPWAKE_BLESS=1");
     }
 }
