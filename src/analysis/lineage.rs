@@ -4,6 +4,7 @@
 //! how it is known.
 
 use crate::model::finding::{Adopter, AdopterKind, Fact, Finding, Lineage};
+use crate::model::host::Os;
 use crate::model::identity::{InstanceId, Pid, ProcessKey};
 use crate::model::process::Process;
 
@@ -163,6 +164,14 @@ fn seen(
 
 /// What parent and process are by themselves: nothing here depends on the wire.
 fn by_nature(court: &Court<'_>, process: &Process, parent: &Process) -> Adopted {
+    if court.sample.adopted.contains(&process.key) {
+        let because = "the kernel remembers another parent than this one (unique id)";
+        return Adopted::Yes("reparented", because.to_owned());
+    }
+    if court.sample.host.os == Os::Macos && parent.key.pid == Pid::INIT {
+        let doubt = "launchd starts applications as well as adopting orphans, so that alone says nothing";
+        return Adopted::Perhaps(doubt.to_owned());
+    }
     if parent.key.start > process.key.start {
         return Adopted::Yes("reparented", "it is older than this parent".to_owned());
     }

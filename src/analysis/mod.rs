@@ -24,6 +24,7 @@ mod reach;
 mod relay;
 #[cfg(test)]
 mod situations;
+mod source;
 mod ssh;
 #[cfg(test)]
 pub(crate) mod testkit;

@@ -231,10 +231,7 @@ mod tests {
         wanted.uid = std::os::unix::fs::MetadataExt::uid(&folder.path().metadata().expect("it is there"));
         let tried = state::try_out(&wanted);
         let same = || Standing::Same(Box::new(process.clone()));
-        let attempt = |standing, probe| {
-            let mut signaller: Box<dyn Signaller> = Box::new(Willing(standing));
-            try_out(&truth, &seen, Some(&mut signaller), probe)
-        };
+        let attempt = |standing, probe| try_out(&truth, &seen, &mut Willing(standing), probe);
         let sent = Outcome::Sent {
             way: Way::KeptPidfd,
             sent: Sent::Accepted,
@@ -246,10 +243,6 @@ mod tests {
         assert_eq!(
             attempt(Standing::Gone, probe_of(&tried)),
             Outcome::Taken(Standing::Gone)
-        );
-        assert_eq!(
-            try_out(&truth, &seen, None, probe_of(&tried)),
-            Outcome::NoSignaller { held: false }
         );
     }
 

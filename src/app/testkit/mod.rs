@@ -83,6 +83,8 @@ impl Scene {
             processes: BTreeMap::new(),
             sockets: Reading::Value(Sockets::default()),
             holders: BTreeMap::new(),
+            pipe_ends: std::collections::BTreeMap::new(),
+            adopted: std::collections::BTreeSet::new(),
             terminal_masters: BTreeMap::new(),
             units: Vec::new(),
             unsearched: Vec::new(),

@@ -201,6 +201,8 @@ impl Source for LinuxSource {
             processes,
             sockets: Reading::Unread,
             holders: BTreeMap::new(),
+            pipe_ends: std::collections::BTreeMap::new(),
+            adopted: std::collections::BTreeSet::new(),
             terminal_masters: BTreeMap::new(),
             units: Vec::new(),
             unsearched: Vec::new(),

@@ -4,7 +4,6 @@
 //! look holds, after one more comparison. Between that comparison and the signal the process may still
 //! call `execve`(2), or end; it can be no other.
 
-mod compare;
 pub(super) mod looker;
 mod watch;
 

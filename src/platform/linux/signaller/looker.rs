@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use rustix::io::Errno;
 
-use super::compare::compare;
 use super::watch::{ByPidfd, ByStat};
 use crate::model::act::{Look, Standing, Target, Way};
 use crate::model::identity::{Pid, ProcessKey};
 use crate::model::process::Process;
 use crate::model::reading::{Absence, Reading};
+use crate::platform::compare::compare;
 use crate::platform::linux::clock;
 use crate::platform::linux::entry::{Fresh, Units, Visit};
 use crate::platform::linux::host;
