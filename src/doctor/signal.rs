@@ -232,8 +232,8 @@ mod tests {
         let tried = state::try_out(&wanted);
         let same = || Standing::Same(Box::new(process.clone()));
         let attempt = |standing, probe| {
-            let mut signaller: Box<dyn Signaller> = Box::new(Willing(standing));
-            try_out(&truth, &seen, Some(&mut signaller), probe)
+            let mut signaller = Willing(standing);
+            try_out(&truth, &seen, &mut signaller, probe)
         };
         let sent = Outcome::Sent {
             way: Way::KeptPidfd,
@@ -246,10 +246,6 @@ mod tests {
         assert_eq!(
             attempt(Standing::Gone, probe_of(&tried)),
             Outcome::Taken(Standing::Gone)
-        );
-        assert_eq!(
-            try_out(&truth, &seen, None, probe_of(&tried)),
-            Outcome::NoSignaller { held: false }
         );
     }
 
