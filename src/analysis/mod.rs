@@ -5,6 +5,7 @@
 //! whose wire leads where (`wire`, `finding`), what became of the parent (`lineage`), what else was
 //! seen (`facts`), what it can reach (`reach`), which are copies of each other (`generations`).
 
+mod aftermath;
 mod assemble;
 mod container;
 mod court;
@@ -19,6 +20,7 @@ mod identify;
 mod interest;
 mod lineage;
 mod listeners;
+pub mod plan;
 mod reach;
 #[cfg(test)]
 mod situations;
@@ -38,6 +40,7 @@ use crate::model::known::Configured;
 use crate::model::sample::Sample;
 use crate::model::world::World;
 
+pub use aftermath::aftermath;
 pub use diff::diff;
 pub use explain::{Explanation, explain};
 pub use identify::Identities;
