@@ -14,8 +14,6 @@ const TERM: u64 = 1 << 14;
 const NAMED: usize = 6;
 
 /// Compares the world before a signal with one taken after the wait.
-///
-/// `others` are further targets of the same run: they are to be signalled yet, and are no remains.
 pub fn aftermath(
     before: &World,
     after: &World,
@@ -149,12 +147,18 @@ impl<'a> Case<'a> {
             .filter(|(key, _)| *key != self.target.key)
             .filter_map(|(key, role)| {
                 let process = self.before.sample.get(key)?;
-                Some((key, format!("{} {} {}", role.word(), process.comm.lossy(), key.pid)))
+                Some((
+                    key,
+                    format!("{} {} {}", role.word(), process.comm.lossy(), key.pid),
+                ))
             })
     }
 
     fn lives(&self, key: ProcessKey) -> bool {
-        self.after.sample.get(key).is_some_and(|process| !process.is_zombie())
+        self.after
+            .sample
+            .get(key)
+            .is_some_and(|process| !process.is_zombie())
     }
 
     fn ended_with_it(&self) -> Option<String> {

@@ -1,5 +1,6 @@
 //! State of the screen and what a key does to it: pure, no I/O.
 
+pub mod act;
 mod available;
 pub mod command;
 pub mod copy;
@@ -38,6 +39,7 @@ pub use freeze::Feed;
 pub use key::Key;
 pub use options::{Colour, Explainer, Options};
 
+use act::Act;
 use filter::{Filter, Search};
 use keep::Keep;
 use layout::Layout;
@@ -64,6 +66,7 @@ pub struct App {
     prompt: Option<Prompt>,
     panes: Panes,
     keep: Keep,
+    act: Act,
     /// Rows that were marked by hand.
     marks: BTreeSet<RowId>,
     /// How rows are copied.
@@ -118,6 +121,7 @@ impl App {
             prompt: None,
             panes: Panes::default(),
             keep: Keep::default(),
+            act: Act::default(),
             marks: BTreeSet::new(),
             copies: copy::Format::default(),
             popup: None,
@@ -301,7 +305,9 @@ impl App {
         self.delivery.since.get_or_insert(world.sample.taken_at);
         self.delivery.problem = None;
         self.now = self.now.max(world.sample.taken_at);
-        freeze::take(self, world)
+        let mut effects = freeze::take(self, Arc::clone(&world));
+        effects.extend(act::world(self, &world));
+        effects
     }
 
     /// Returns a number for the next order to the desk.
@@ -328,6 +334,9 @@ impl App {
     }
 
     fn paste(&mut self, text: &str) {
+        if act::paste(self) {
+            return;
+        }
         if let Some(popup) = &mut self.popup {
             popup::paste(popup, text);
         } else if let Some(prompt) = self.prompt.take() {
@@ -339,14 +348,26 @@ impl App {
 }
 
 /// Hands the desk's answer to the subject that gave the order.
-fn done(app: &mut App, job: JobId, outcome: Outcome) {
+fn done(app: &mut App, job: JobId, outcome: Outcome) -> Vec<Effect> {
     match outcome {
-        Outcome::Saved(result) => freeze::done(app, job, result),
-        Outcome::Opened(result) => keep::opened(app, job, result),
+        Outcome::Saved(result) => match act::saved(app, job, result) {
+            Ok(effects) => return effects,
+            Err(result) => freeze::done(app, job, result),
+        },
+        Outcome::Opened(result) => {
+            keep::opened(app, job, result);
+            return act::opened(app);
+        }
         Outcome::Copied(said) => app.say(said),
-        Outcome::Written(result) => keep::written(app, job, result),
-        Outcome::Looked(_) | Outcome::Signalled(_) | Outcome::Watched(_) => {}
+        Outcome::Written(result) => match act::written(app, job, result) {
+            Ok(effects) => return effects,
+            Err(result) => keep::written(app, job, result),
+        },
+        Outcome::Looked(looks) => act::looked(app, job, &looks),
+        Outcome::Signalled(result) => return act::signalled(app, job, result),
+        Outcome::Watched(watched) => return act::watched(app, job, watched),
     }
+    Vec::new()
 }
 
 /// Changes the state by one event; answers with what the runtime has to do.
@@ -370,10 +391,7 @@ pub fn update(app: &mut App, event: Event) -> Vec<Effect> {
             keep::follow(app, opened);
             Vec::new()
         }
-        Event::Done(job, outcome) => {
-            done(app, job, outcome);
-            Vec::new()
-        }
+        Event::Done(job, outcome) => done(app, job, outcome),
         Event::Pace { refresh_ms, because } => {
             app.delivery.pace = Pace { refresh_ms, because };
             Vec::new()

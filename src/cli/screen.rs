@@ -63,6 +63,7 @@ fn options(settings: &Settings, machine: &Machine, knowledge: Knowledge, origin:
         ascii: settings.ascii,
         colour: Colour::Many,
         refresh_ms: settings.refresh_ms,
+        second_look_ms: settings.second_look_ms,
         redactor: machine.screen_redactor(),
         keep_redactor: Arc::clone(machine.redactor()),
         explainer: Explainer::new(move |world, process| {

@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 use super::entry::{FieldName, FieldSource, FileRef, SinceRevoked, rfc3339};
 use super::observe;
 use super::operator::Operator;
-use super::story::{Act, Note, SignalState, Thread, Unavailable};
+use super::story::{Act, Note, SignalState, Thread, Unavailable, open_signals};
 use super::subject::{InstanceRef, LeadRef};
 use crate::model::instance::Instance;
 use crate::model::time::UnixMillis;
@@ -363,7 +363,7 @@ impl Maker<'_> {
         if !not_verified.is_empty() {
             left.push(format!("verify {}", not_verified.join(", ")));
         }
-        for signal in self.thread.signals.iter().filter(|signal| signal.is_unresolved()) {
+        for signal in open_signals(&self.thread.signals) {
             left.push(format!(
                 "look again at {} after {}",
                 signal.target.key.pid, signal.signal

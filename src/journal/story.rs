@@ -184,13 +184,26 @@ pub struct Found {
 }
 
 impl SignalState {
-    /// Returns whether somebody has to look at it: no outcome, or one that is no end.
+    /// Returns whether somebody has to look at it: no outcome, or one that is no end. CONT ends nothing:
+    /// the TERM that it goes with is looked at.
     pub fn is_unresolved(&self) -> bool {
-        !self
+        let resolved = self
             .outcome
             .as_ref()
-            .is_some_and(|found| found.outcome.is_resolved())
+            .is_some_and(|found| found.outcome.is_resolved());
+        !resolved && self.signal != "CONT"
     }
+}
+
+/// Returns the signals that somebody has to look at: a later one to the same process with an outcome
+/// takes the place of an earlier one.
+pub fn open_signals(signals: &[SignalState]) -> impl Iterator<Item = &SignalState> {
+    let open = signals.iter().enumerate().filter(|(at, state)| {
+        let mut later = signals[at + 1..].iter();
+        let taken_over = later.any(|one| one.target.key == state.target.key && one.outcome.is_some());
+        state.is_unresolved() && !taken_over
+    });
+    open.map(|(_, state)| state)
 }
 
 impl Thread {

@@ -1,6 +1,7 @@
 //! The last two lines: what the procedure wants next, a message or a prompt; and the keys that do
 //! something here and now.
 
+use super::acting;
 use super::paint::{Drawn, lit, say};
 use super::record;
 use super::theme::{Theme, Tone};
@@ -57,6 +58,9 @@ pub(super) fn typed(
 }
 
 fn next_step(app: &App, width: usize) -> super::paint::Piece {
+    if let Some(text) = acting::step(app) {
+        return say(&text, Tone::Plain);
+    }
     let Some((shown, node)) = app.shown().zip(app.nav().node()) else {
         return lit("", Tone::Plain);
     };
@@ -119,6 +123,13 @@ fn commands(app: &App, width: usize) -> Vec<(String, &'static str)> {
         Some((*importance, spec.keys.first()?.label(), word)).filter(|_| available)
     });
     let mut shown: Vec<(u8, String, &'static str)> = useful.collect();
+    if acting::is_advertised(app)
+        && let Some(spec) = command::of(Command::Term)
+        && let (Some(key), Some(word)) = (spec.keys.first(), spec.footer)
+    {
+        let before_last = shown.len().saturating_sub(1);
+        shown.insert(before_last, (ADVERTISED, key.label(), word));
+    }
     while shown
         .iter()
         .map(|(_, key, word)| columns(key) + columns(word) + 3)
@@ -132,6 +143,9 @@ fn commands(app: &App, width: usize) -> Vec<(String, &'static str)> {
     }
     shown.into_iter().map(|(_, key, word)| (key, word)).collect()
 }
+
+/// Importance of the key for TERM, once the evidence is kept.
+const ADVERTISED: u8 = 8;
 
 /// The keys that do something here and now.
 pub(super) fn keys(app: &App, width: usize) -> Drawn {
@@ -152,6 +166,23 @@ pub(super) fn keys(app: &App, width: usize) -> Drawn {
                 ("Up Down", "choose"),
                 ("Esc", "close"),
             ]),
+            Content::Act(dialog) if dialog.signal().is_none() => {
+                fixed(&[("T", "ask to end"), ("K", "forced containment"), ("Esc", "back")]);
+            }
+            Content::Act(dialog) if dialog.asks_again() => {
+                fixed(&[("0-9 Enter", "send"), ("Esc", "back")]);
+            }
+            Content::Act(dialog) => {
+                fixed(&[("0-9 Enter", "send"), ("Space", "tick"), ("Up Down", "choose")]);
+                if !dialog.missing(app).is_empty() {
+                    fixed(&[("o", "go on without")]);
+                }
+                if !dialog.stopped().is_empty() {
+                    fixed(&[("c", "CONT with it")]);
+                }
+                fixed(&[("Esc", "back")]);
+            }
+            Content::Acting => fixed(&[("Esc", "hide, it goes on")]),
             Content::Quit { .. } => fixed(&[("y", "quit all the same"), ("Esc", "stay")]),
             Content::Palette(_) => fixed(&[("Enter", "run"), ("Up Down", "choose"), ("Esc", "close")]),
             _ => fixed(&[("Up Down PgUp PgDn", "scroll"), ("Esc", "close")]),

@@ -128,16 +128,14 @@ impl<'a> Case<'a> {
             if self.ends(instance) {
                 lost.push(format!("{client} ({})", called(instance)));
             } else if instance.launchers.iter().any(|key| self.hits(*key)) {
-                lost.push(format!(
-                    "{client} sees the launcher of {} end",
-                    called(instance)
-                ));
+                lost.push(format!("{client} sees the launcher of {} end", called(instance)));
             }
         }
         for key in self.ticked {
-            lost.extend(clients_of(self.world, *key).map(|one| {
-                format!("{} loses its client {}", called(one), call(self.world, *key))
-            }));
+            lost.extend(
+                clients_of(self.world, *key)
+                    .map(|one| format!("{} loses its client {}", called(one), call(self.world, *key))),
+            );
         }
         let text = if lost.is_empty() {
             "nobody".to_owned()
@@ -151,7 +149,10 @@ impl<'a> Case<'a> {
         let mut by: BTreeSet<String> = BTreeSet::new();
         for instance in self.instances() {
             if let Some(managed) = &instance.managed {
-                by.insert(format!("{} unit {}, unless it says otherwise", managed.by, managed.unit));
+                by.insert(format!(
+                    "{} unit {}, unless it says otherwise",
+                    managed.by, managed.unit
+                ));
             } else if let Some(who) = self.starter(instance) {
                 by.insert(who);
             }
@@ -174,12 +175,7 @@ impl<'a> Case<'a> {
         if !child || parent.is_zombie() || self.hits(parent.key) {
             return None;
         }
-        let parent = call(self.world, parent.key);
-        Some(if self.world.judged.clients.is_empty() {
-            format!("{parent}, its parent, may")
-        } else {
-            format!("{parent} may")
-        })
+        Some(format!("{} may", call(self.world, parent.key)))
     }
 
     fn handling(&self) -> Vec<Consequence> {
@@ -196,7 +192,11 @@ impl<'a> Case<'a> {
         let one = same.len() == 1;
         same.into_iter()
             .map(|(how, pids)| {
-                let whom = if one { String::new() } else { format!(" {}", some(&pids)) };
+                let whom = if one {
+                    String::new()
+                } else {
+                    format!(" {}", some(&pids))
+                };
                 Self::say(Topic::Handling, format!("{word}{whom}: {how}."))
             })
             .collect()
@@ -339,11 +339,15 @@ impl<'a> Case<'a> {
             .filter(|lead| lead.kind == LeadKind::File)
             .filter(|lead| self.targets().any(|process| process.key.pid == lead.pid))
             .map(|lead| lead.target.lossy().into_owned())
-            .chain(self.targets().filter(|one| !one.locks.is_empty()).flat_map(|one| {
-                one.locks
-                    .iter()
-                    .filter_map(|lock| Some(lock.path.as_ref()?.lossy().into_owned()))
-            }))
+            .chain(
+                self.targets()
+                    .filter(|one| !one.locks.is_empty())
+                    .flat_map(|one| {
+                        one.locks
+                            .iter()
+                            .filter_map(|lock| Some(lock.path.as_ref()?.lossy().into_owned()))
+                    }),
+            )
             .collect();
         let open: Vec<String> = open.into_iter().collect();
         if open.is_empty() {

@@ -75,7 +75,10 @@ mod tests {
         for (argv, expected) in [
             (&["npm exec @playwright/mcp@latest"][..], Forwarding::No),
             (&["/usr/bin/npx", "-y", "x"], Forwarding::No),
-            (&["node", "/usr/lib/node_modules/npm/bin/npx-cli.js", "x"], Forwarding::No),
+            (
+                &["node", "/usr/lib/node_modules/npm/bin/npx-cli.js", "x"],
+                Forwarding::No,
+            ),
             (&["sh", "-c", "playwright-mcp"], Forwarding::No),
             (&["-bash"], Forwarding::No),
             (&["/home/u/.local/bin/uv", "tool", "run", "x"], Forwarding::Yes),
