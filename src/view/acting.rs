@@ -51,29 +51,37 @@ fn text(app: &App, text: &str) -> String {
     app.options().redactor.line(text)
 }
 
-/// The step line while signals are under way, or where one has no end.
-pub(super) fn step(app: &App) -> Option<String> {
-    if let Some(run) = app.act().under_way() {
-        return Some(text(app, &run.doing(app.now())));
-    }
-    let unresolved: Vec<String> = unresolved(app);
-    let first = unresolved.first()?;
-    let more = match unresolved.len() {
-        1 => String::new(),
-        many => format!(" and {} more", many - 1),
-    };
-    Some(text(app, &format!("unresolved: {first}{more}")))
+/// The step line while signals are under way.
+pub(super) fn under_way(app: &App) -> Option<String> {
+    let run = app.act().under_way()?;
+    Some(text(app, &run.doing(app.now())))
 }
 
-/// Signals of the incident without an end.
-fn unresolved(app: &App) -> Vec<String> {
-    let Some(incident) = app.keep().incident().filter(|_| !app.options().read_only) else {
-        return Vec::new();
-    };
-    let threads = incident.story().threads.values();
-    threads
-        .flat_map(|thread| open_signals(&thread.signals).map(|state| one(&thread.on.name, state)))
-        .collect()
+/// What the step line says of signals without an end: those of the selected row in words, others by
+/// their pids.
+pub(super) fn unresolved(app: &App) -> Option<Unresolved> {
+    let incident = app.keep().incident().filter(|_| !app.options().read_only)?;
+    let selected = app.nav().node().and_then(|node| node.instance);
+    let mut elsewhere: Vec<String> = Vec::new();
+    for thread in incident.story().threads.values() {
+        for state in open_signals(&thread.signals) {
+            if selected == Some(thread.on.id) {
+                let said = format!("unresolved: {}", one(&thread.on.name, state));
+                return Some(Unresolved::Here(text(app, &said)));
+            }
+            elsewhere.push(state.target.key.pid.to_string());
+        }
+    }
+    (!elsewhere.is_empty())
+        .then(|| Unresolved::Elsewhere(format!("unresolved signals: {}", elsewhere.join(", "))))
+}
+
+/// Signals without an end.
+pub(super) enum Unresolved {
+    /// Of the selected row.
+    Here(String),
+    /// Of others.
+    Elsewhere(String),
 }
 
 fn one(name: &str, state: &SignalState) -> String {

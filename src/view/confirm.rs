@@ -22,6 +22,9 @@ use crate::text::{Safe, format};
 /// Widest dialog.
 const WIDEST: u16 = 100;
 
+/// Below this width what has to be typed is said in few words.
+const NARROW: usize = 60;
+
 /// Lines of a target's command line.
 const COMMAND_LINES: usize = 3;
 
@@ -198,7 +201,7 @@ impl Paper<'_> {
     /// A process that is offered: one line, and what becomes of it.
     fn offered(&self, key: ProcessKey, head: &str, command: &Safe) -> Vec<Drawn> {
         let signal = self.dialog.signal().unwrap_or(Signal::Term);
-        let fate = fate(self.dialog.now(), key, &self.dialog.ticked(), signal);
+        let fate = fate(self.dialog.now(), self.dialog.plan(), key, signal);
         let fate = self.theme.text(&Safe::from_text(&fate)).into_owned();
         let head = self.theme.text(&Safe::from_text(head)).into_owned();
         let room = self.width.saturating_sub(columns(&head) + columns(&fate) + 4);
@@ -254,7 +257,7 @@ impl Paper<'_> {
             out.push(Para::bare(self.text(&client, Tone::Alarm)));
         }
         let signal = self.dialog.signal().unwrap_or(Signal::Term);
-        let all = consequences(self.dialog.now(), &self.dialog.ticked(), signal);
+        let all = consequences(self.dialog.now(), self.dialog.plan(), signal);
         let brief: Vec<&str> = all
             .iter()
             .filter(|one| matches!(one.topic, Topic::Loses | Topic::Restart | Topic::Handling))
@@ -327,8 +330,13 @@ impl Paper<'_> {
             } else {
                 (format!("NOT DONE {steps}   o = go on without"), Tone::Alarm)
             };
+            let text = if self.width < NARROW {
+                text.replacen("NOT DONE ", "NOT DONE (o) ", 1)
+            } else {
+                text
+            };
             let para = Para::bare(self.text(&text, tone));
-            let lines = para.lines(self.width, true, self.theme);
+            let lines = para.lines(self.width, self.width >= NARROW, self.theme);
             out.extend(lines.into_iter().take(2));
         }
         if self.dialog.signal() == Some(Signal::Term) && !self.dialog.stopped().is_empty() {
@@ -368,8 +376,14 @@ impl Paper<'_> {
         } else {
             format!("Type {} and Enter to send {}:", code.words(), signal.word())
         };
-        let fill = code.len().saturating_sub(self.dialog.input().len());
+        let fill = code.columns().saturating_sub(self.dialog.input().len());
         let input = format!("[{}{}]", self.dialog.input(), " ".repeat(fill));
+        let what = if self.width < NARROW && self.dialog.read_at().is_some() {
+            let once_more = if self.dialog.asks_again() { "CLIENT, " } else { "" };
+            format!("{} {once_more}{}", signal.word(), code.brief())
+        } else {
+            what
+        };
         let text = format!("{what} {input}");
         if columns(&text) <= self.width {
             return vec![text];
@@ -384,7 +398,7 @@ impl Paper<'_> {
         let Some(code) = Code::of(self.dialog) else {
             return 0;
         };
-        let fill = code.len().saturating_sub(self.dialog.input().len());
+        let fill = code.columns().saturating_sub(self.dialog.input().len());
         u16::try_from(fill + 1).unwrap_or(0)
     }
 }

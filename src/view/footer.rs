@@ -2,7 +2,7 @@
 //! something here and now.
 
 use super::acting;
-use super::paint::{Drawn, lit, say};
+use super::paint::{Drawn, lit, safe, say};
 use super::record;
 use super::theme::{Theme, Tone};
 use crate::app::App;
@@ -58,9 +58,20 @@ pub(super) fn typed(
 }
 
 fn next_step(app: &App, width: usize) -> super::paint::Piece {
-    if let Some(text) = acting::step(app) {
+    if let Some(text) = acting::under_way(app) {
         return say(&text, Tone::Plain);
     }
+    match acting::unresolved(app) {
+        Some(acting::Unresolved::Here(text)) => say(&text, Tone::Plain),
+        Some(acting::Unresolved::Elsewhere(text)) => {
+            let parts = [Safe::from_text(&text), of_selected(app, width).text];
+            safe(Safe::join(parts, "  "), Tone::Plain)
+        }
+        None => of_selected(app, width),
+    }
+}
+
+fn of_selected(app: &App, width: usize) -> super::paint::Piece {
     let Some((shown, node)) = app.shown().zip(app.nav().node()) else {
         return lit("", Tone::Plain);
     };

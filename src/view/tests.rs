@@ -1,5 +1,6 @@
 //! Whole screens, drawn on a terminal that is a buffer.
 
+mod acting;
 mod frozen;
 mod kept;
 
@@ -108,7 +109,7 @@ screens! {
     macos_80: macos(), USUAL, "0";
     owner_selected_80: live().world(), USUAL, "<home>";
     hostile_120: hostile().world(), WIDE, "";
-    later_key_80: live().world(), USUAL, "T";
+    later_key_80: live().world(), USUAL, "7";
 }
 
 /// A client with a chain of launchers, unfolded in every way.

@@ -10,7 +10,7 @@ use crate::model::act::Signal;
 use crate::model::finding::{Finding, LeadKind, Lineage};
 use crate::model::identity::ProcessKey;
 use crate::model::instance::{Instance, Role};
-use crate::model::plan::{Consequence, Topic};
+use crate::model::plan::{Consequence, Plan, Topic};
 use crate::model::process::Process;
 use crate::model::world::World;
 
@@ -20,13 +20,10 @@ const NAMED: usize = 6;
 /// Bit of SIGTERM in a signal mask.
 const TERM: u64 = 1 << 14;
 
-/// Returns what a signal to these processes would bring with it, by topic.
-pub fn consequences(world: &World, ticked: &[ProcessKey], signal: Signal) -> Vec<Consequence> {
-    let case = Case {
-        world,
-        ticked,
-        signal,
-    };
+/// Returns what a signal to the ticked processes of a plan would bring with it, by topic. What becomes of
+/// the others that are listed says [`fate`].
+pub fn consequences(world: &World, plan: &Plan, signal: Signal) -> Vec<Consequence> {
+    let case = Case::new(world, plan, signal);
     let mut out = vec![case.loses(), case.restart()];
     out.extend(case.handling());
     out.extend(case.survives());
@@ -38,13 +35,8 @@ pub fn consequences(world: &World, ticked: &[ProcessKey], signal: Signal) -> Vec
 }
 
 /// Returns what becomes of a process that is listed but not to be signalled.
-pub fn fate(world: &World, key: ProcessKey, ticked: &[ProcessKey], signal: Signal) -> String {
-    let case = Case {
-        world,
-        ticked,
-        signal,
-    };
-    case.fate(key)
+pub fn fate(world: &World, plan: &Plan, key: ProcessKey, signal: Signal) -> String {
+    Case::new(world, plan, signal).fate(key)
 }
 
 /// Returns the servers that a live client would take along; `None` where the process is no client.
@@ -76,11 +68,22 @@ fn some(names: &[String]) -> String {
 
 struct Case<'a> {
     world: &'a World,
-    ticked: &'a [ProcessKey],
+    listed: BTreeSet<ProcessKey>,
+    ticked: Vec<ProcessKey>,
     signal: Signal,
 }
 
 impl<'a> Case<'a> {
+    fn new(world: &'a World, plan: &Plan, signal: Signal) -> Self {
+        let ticked = plan.items.iter().filter(|item| item.ticked);
+        Self {
+            world,
+            listed: plan.items.iter().map(|item| item.target.key).collect(),
+            ticked: ticked.map(|item| item.target.key).collect(),
+            signal,
+        }
+    }
+
     fn hits(&self, key: ProcessKey) -> bool {
         self.ticked.contains(&key)
     }
@@ -131,7 +134,7 @@ impl<'a> Case<'a> {
                 lost.push(format!("{client} sees the launcher of {} end", called(instance)));
             }
         }
-        for key in self.ticked {
+        for key in &self.ticked {
             lost.extend(
                 clients_of(self.world, *key)
                     .map(|one| format!("{} loses its client {}", called(one), call(self.world, *key))),
@@ -274,7 +277,8 @@ impl<'a> Case<'a> {
             out.extend(self.deaf_launcher(instance));
             let others: Vec<String> = instance
                 .members()
-                .filter(|(key, role)| *role == Role::Helper && !self.hits(*key))
+                .filter(|(key, role)| *role == Role::Helper && !self.listed.contains(key))
+                .filter(|(key, _)| self.world.sample.get(*key).is_some())
                 .map(|(key, _)| call(self.world, key))
                 .collect();
             if self.ends(instance) && !others.is_empty() {
@@ -371,6 +375,7 @@ impl<'a> Case<'a> {
             .flat_map(|instance| instance.reach.iter().flatten())
             .filter(|lead| lead.kind == LeadKind::Ssh)
             .filter(|lead| !self.targets().any(|process| process.key.pid == lead.pid))
+            .filter(|lead| self.world.sample.process(lead.pid).is_some())
             .map(|lead| format!("{} ({})", lead.target.lossy(), lead.pid))
             .collect();
         if sessions.is_empty() {
@@ -387,7 +392,7 @@ impl<'a> Case<'a> {
         let groups: BTreeSet<_> = self.targets().filter_map(|process| process.pgid).collect();
         let sessions: BTreeSet<_> = self.targets().filter_map(|process| process.sid).collect();
         let others = self.world.sample.processes.values().filter(|process| {
-            !self.hits(process.key)
+            !self.listed.contains(&process.key)
                 && process.sid.is_some_and(|sid| sessions.contains(&sid))
                 && process.pgid.is_none_or(|group| !groups.contains(&group))
         });

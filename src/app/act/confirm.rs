@@ -66,14 +66,18 @@ impl Code {
         }
     }
 
-    /// Returns how many digits that are.
-    pub fn len(&self) -> usize {
-        self.digits().len()
+    /// Returns what has to be typed in few words: `last 3 of 48271`.
+    pub fn brief(&self) -> String {
+        let digits = if self.whole { "all" } else { "last 3" };
+        match self.count {
+            Some(count) => format!("{count}, {digits} of {}", self.pid),
+            None => format!("{digits} of {}", self.pid),
+        }
     }
 
-    /// Returns whether nothing has to be typed: never.
-    pub fn is_empty(&self) -> bool {
-        false
+    /// Returns how many digits that are.
+    pub fn columns(&self) -> usize {
+        self.digits().len()
     }
 }
 

@@ -91,8 +91,14 @@ fn typed(app: &mut App, dialog: &mut Dialog, key: Key) -> Next {
 fn scroll(dialog: &mut Dialog, key: Key) {
     let last = dialog.plan().items.len().saturating_sub(1);
     match key {
-        Key::Up => dialog.at = dialog.at.saturating_sub(1),
-        Key::Down | Key::Tab => dialog.at = (dialog.at + 1).min(last),
+        Key::Up => {
+            dialog.at = dialog.at.saturating_sub(1);
+            dialog.scrolled = 0;
+        }
+        Key::Down | Key::Tab => {
+            dialog.at = (dialog.at + 1).min(last);
+            dialog.scrolled = 0;
+        }
         Key::PageUp => dialog.scrolled -= 5,
         Key::PageDown => dialog.scrolled += 5,
         _ => {}
@@ -125,6 +131,9 @@ fn change(app: &mut App, dialog: &mut Dialog, key: Key) {
 }
 
 fn tick(app: &mut App, dialog: &mut Dialog) {
+    if std::mem::take(&mut dialog.scrolled) != 0 {
+        return app.say("the chosen line is in sight again: Space ticks it".to_owned());
+    }
     let ticked = dialog.ticked().len();
     let Some(item) = dialog.intent.plan.items.get(dialog.at) else {
         return;
@@ -232,6 +241,9 @@ fn compare(dialog: &mut Dialog, looks: &[Look]) -> Option<String> {
             }
             standing => changed(standing),
         };
+        if matches!(look.standing, Standing::Gone | Standing::Replaced) {
+            now.sample.processes.remove(&key.pid);
+        }
         if item.ticked {
             closed.push(format!("{} {change}", key.pid));
         } else {

@@ -69,6 +69,7 @@ fn wanted(ticked: &[u32], kill: bool) -> Option<String> {
 struct Model {
     items: Vec<(u32, bool)>,
     at: usize,
+    scrolled: bool,
     typed: String,
     passed_over: Option<Vec<u32>>,
     kill: bool,
@@ -98,7 +99,9 @@ impl Model {
             }
             Key::Char(' ') => {
                 self.typed.clear();
-                self.items[self.at].1 = !self.items[self.at].1;
+                if !std::mem::take(&mut self.scrolled) {
+                    self.items[self.at].1 = !self.items[self.at].1;
+                }
             }
             Key::Char('o') => {
                 self.typed.clear();
@@ -109,8 +112,15 @@ impl Model {
                 }
             }
             Key::Char(_) | Key::Ctrl('u') => self.typed.clear(),
-            Key::Up => self.at = self.at.saturating_sub(1),
-            Key::Down | Key::Tab => self.at = (self.at + 1).min(self.items.len() - 1),
+            Key::Up => {
+                self.at = self.at.saturating_sub(1);
+                self.scrolled = false;
+            }
+            Key::Down | Key::Tab => {
+                self.at = (self.at + 1).min(self.items.len() - 1);
+                self.scrolled = false;
+            }
+            Key::PageDown => self.scrolled = true,
             _ => {}
         }
         None
@@ -128,6 +138,7 @@ fn run(kill: bool, steps: Vec<Step>) -> Result<(), TestCaseError> {
     let mut model = Model {
         items: vec![(4_711, true), (4_712, false)],
         at: 0,
+        scrolled: false,
         typed: String::new(),
         passed_over: None,
         kill,
