@@ -10,6 +10,7 @@ use super::observe;
 use super::operator::Operator;
 use super::story::{Act, Note, SignalState, Thread, Unavailable, open_signals};
 use super::subject::{InstanceRef, LeadRef};
+use super::termination;
 use crate::model::instance::Instance;
 use crate::model::time::UnixMillis;
 use crate::model::world::World;
@@ -328,8 +329,9 @@ impl Maker<'_> {
     }
 
     fn termination(&self) -> Option<Vec<Piece>> {
-        let signals: Vec<String> = self.thread.signals.iter().map(signal_line).collect();
-        (!signals.is_empty()).then(|| vec![Piece::Words(signals.join("; "))])
+        let members = self.seen.map(|(_, instance)| instance);
+        let line = termination::line(&self.thread.on, &self.thread.signals, members);
+        (!line.is_empty()).then(|| vec![Piece::Words(line)])
     }
 
     fn jobs(&self) -> Option<Vec<Piece>> {

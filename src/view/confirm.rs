@@ -322,18 +322,12 @@ impl Paper<'_> {
         let missing = self.dialog.missing(self.app);
         if self.dialog.signal().is_some() && !missing.is_empty() {
             let steps = self.dialog.missing_words(self.app);
-            let (text, tone) = if self.dialog.passes_over(&missing) {
-                (
-                    format!("PASSED OVER {steps}   (journalled before the signal)"),
-                    Tone::Warning,
-                )
-            } else {
-                (format!("NOT DONE {steps}   o = go on without"), Tone::Alarm)
-            };
-            let text = if self.width < NARROW {
-                text.replacen("NOT DONE ", "NOT DONE (o) ", 1)
-            } else {
-                text
+            let brief = self.width < NARROW;
+            let (text, tone) = match (self.dialog.passes_over(&missing), brief) {
+                (true, true) => (format!("PASSED OVER: {steps}"), Tone::Warning),
+                (true, false) => (format!("PASSED OVER, to be journalled: {steps}"), Tone::Warning),
+                (false, true) => (format!("NOT DONE (o): {steps}"), Tone::Alarm),
+                (false, false) => (format!("NOT DONE, o = go on without: {steps}"), Tone::Alarm),
             };
             let para = Para::bare(self.text(&text, tone));
             let lines = para.lines(self.width, self.width >= NARROW, self.theme);

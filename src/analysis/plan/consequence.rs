@@ -134,12 +134,6 @@ impl<'a> Case<'a> {
                 lost.push(format!("{client} sees the launcher of {} end", called(instance)));
             }
         }
-        for key in &self.ticked {
-            lost.extend(
-                clients_of(self.world, *key)
-                    .map(|one| format!("{} loses its client {}", called(one), call(self.world, *key))),
-            );
-        }
         let text = if lost.is_empty() {
             "nobody".to_owned()
         } else {

@@ -61,7 +61,7 @@ impl Code {
             format!("the last 3 digits of {pid}")
         };
         match self.count {
-            Some(count) => format!("{count} (targets) and {digits}"),
+            Some(count) => format!("{count} (targets), then {digits},"),
             None => digits,
         }
     }

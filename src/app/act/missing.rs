@@ -91,19 +91,27 @@ pub(super) fn is_kept(app: &App, world: &crate::model::world::World) -> bool {
     })
 }
 
-/// Joins missing steps for a line; names the instance where there are several.
+/// Joins missing steps for a line; where they differ between instances, says whose they are.
 pub(super) fn words(missing: &[Missing]) -> String {
+    let mut groups: Vec<(String, Vec<String>)> = Vec::new();
+    for one in missing {
+        let steps = one.steps.join("   ");
+        let name = one
+            .on
+            .as_ref()
+            .map_or_else(String::new, |on| keep::called(&Subject::Instance(on.clone())));
+        match groups.iter_mut().find(|(known, _)| *known == steps) {
+            Some((_, names)) => names.push(name),
+            None => groups.push((steps, vec![name])),
+        }
+    }
     let several = missing.len() > 1;
-    let parts: Vec<String> = missing
-        .iter()
-        .map(|one| {
-            let steps = one.steps.join("   ");
-            match &one.on {
-                Some(on) if several => {
-                    format!("{}: {steps}", keep::called(&Subject::Instance(on.clone())))
-                }
-                _ => steps,
-            }
+    let parts: Vec<String> = groups
+        .into_iter()
+        .map(|(steps, names)| match &names[..] {
+            [one] if several && !one.is_empty() => format!("{one}: {steps}"),
+            [_] => steps,
+            many => format!("each of {}: {steps}", many.len()),
         })
         .collect();
     parts.join("; ")

@@ -174,7 +174,7 @@ fn another_tick_is_another_confirmation_and_other_missing_steps() {
     assert!(bench.pids().is_empty());
     assert_eq!(
         bench.said(),
-        "not sent: 271 is not 2 (targets) and the last 3 digits of 48290"
+        "not sent: 271 is not 2 (targets), then the last 3 digits of 48290,"
     );
     bench.press("2290 <enter>");
     assert_eq!(

@@ -308,3 +308,44 @@ fn an_answer_to_somebody_else_changes_nothing() {
         Stage::Watching { watched: None, .. }
     ));
 }
+
+/// The record reads as the procedure wants it, without a word that was typed by hand.
+#[test]
+fn the_record_tells_the_termination() {
+    let mut bench = Bench::new(live());
+    bench.press("T OPS-1412 <enter> o 271 <enter>");
+    bench.watched(Some(212));
+    bench.later(3000, without(&[48_271]));
+    // Without its server the helper is a process of its own: all processes are shown.
+    let line = |bench: &Bench| {
+        let world = live().world();
+        let instance = world
+            .judged
+            .instances
+            .iter()
+            .find(|one| one.name.lossy() == "git")
+            .unwrap();
+        let on = crate::journal::InstanceRef::of(instance);
+        let record = crate::app::keep::record_of(&bench.app, &on, &world);
+        let field = record
+            .fields
+            .iter()
+            .find(|field| field.name == crate::journal::entry::FieldName::Termination)
+            .unwrap();
+        crate::journal::record::plain(&field.value)
+    };
+    assert_eq!(
+        line(&bench),
+        "TERM 2026-12-01 01:07:13Z, exited after 212 ms; left: helper ssh 48290 (S)"
+    );
+    let mut bench = Bench::new(live());
+    bench.press("T OPS-1412 <enter> <down> <space> o 2290 <enter>");
+    bench.watched(Some(212));
+    bench.later(3000, without(&[48_271]));
+    bench.watched(Some(5));
+    bench.later(6000, without(&[48_271, 48_290]));
+    assert_eq!(
+        line(&bench),
+        "TERM 2026-12-01 01:07:13Z, exited after 212 ms; helper 48290 ended by TERM 01:07:13Z; nothing left"
+    );
+}
