@@ -156,7 +156,7 @@ fn commands(app: &App, width: usize) -> Vec<(String, &'static str)> {
 }
 
 /// Importance of the key for TERM, once the evidence is kept.
-const ADVERTISED: u8 = 8;
+const ADVERTISED: u8 = 4;
 
 /// The keys that do something here and now.
 pub(super) fn keys(app: &App, width: usize) -> Drawn {

@@ -144,9 +144,16 @@ fn belongs(world: &World, process: &Process) -> String {
     }
 }
 
-/// Returns the short name of a process: its program, else its comm.
+/// Returns the short name of a process: its program, or the first word of a title, else its comm.
 fn name(process: &Process) -> String {
-    let program = process.args().first().map(|first| first.basename());
+    let first = process.args().first();
+    let program = first.map(|first| match first.as_bytes() {
+        // A rewritten title stands in one element; a path may have blanks too.
+        title if !title.starts_with(b"/") && title.contains(&b' ') => {
+            title.split(|byte| *byte == b' ').next().unwrap_or(title)
+        }
+        _ => first.basename(),
+    });
     let program = program.filter(|name| !name.is_empty() && !name.contains(&b' ') && name.len() <= 64);
     String::from_utf8_lossy(program.unwrap_or(process.comm.as_bytes())).into_owned()
 }

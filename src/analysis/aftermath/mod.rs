@@ -257,3 +257,6 @@ fn some(names: &[String]) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests;
