@@ -20,6 +20,7 @@ mod identify;
 mod interest;
 mod lineage;
 mod listeners;
+mod names;
 pub mod plan;
 mod reach;
 #[cfg(test)]

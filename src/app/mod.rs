@@ -301,12 +301,12 @@ impl App {
         self.settle(change);
     }
 
-    fn take(&mut self, world: Arc<World>) -> Vec<Effect> {
+    fn take(&mut self, world: &Arc<World>) -> Vec<Effect> {
         self.delivery.since.get_or_insert(world.sample.taken_at);
         self.delivery.problem = None;
         self.now = self.now.max(world.sample.taken_at);
-        let mut effects = freeze::take(self, Arc::clone(&world));
-        effects.extend(act::world(self, &world));
+        let mut effects = freeze::take(self, Arc::clone(world));
+        effects.extend(act::world(self, world));
         effects
     }
 
@@ -350,19 +350,15 @@ impl App {
 /// Hands the desk's answer to the subject that gave the order.
 fn done(app: &mut App, job: JobId, outcome: Outcome) -> Vec<Effect> {
     match outcome {
-        Outcome::Saved(result) => match act::saved(app, job, result) {
-            Ok(effects) => return effects,
-            Err(result) => freeze::done(app, job, result),
-        },
+        Outcome::Saved(result) if act::saves(app, job) => return act::saved(app, job, result),
+        Outcome::Saved(result) => freeze::done(app, job, result),
         Outcome::Opened(result) => {
             keep::opened(app, job, result);
             return act::opened(app);
         }
         Outcome::Copied(said) => app.say(said),
-        Outcome::Written(result) => match act::written(app, job, result) {
-            Ok(effects) => return effects,
-            Err(result) => keep::written(app, job, result),
-        },
+        Outcome::Written(result) if act::writes(app, job) => return act::written(app, result),
+        Outcome::Written(result) => keep::written(app, job, result),
         Outcome::Looked(looks) => act::looked(app, job, &looks),
         Outcome::Signalled(result) => return act::signalled(app, job, result),
         Outcome::Watched(watched) => return act::watched(app, job, watched),
@@ -382,7 +378,7 @@ pub fn update(app: &mut App, event: Event) -> Vec<Effect> {
             app.size = (width, height);
             Vec::new()
         }
-        Event::World(world) => app.take(world),
+        Event::World(world) => app.take(&world),
         Event::Problem(why) => {
             app.delivery.problem = Some(why);
             freeze::stalled(app)

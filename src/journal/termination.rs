@@ -25,15 +25,16 @@ pub(super) fn line(on: &InstanceRef, signals: &[SignalState], instance: Option<&
         if remains.is_some() {
             left = remains;
         }
-        let mut part = if is_server(on, instance, state.target.key) {
+        let part = if is_server(on, instance, state.target.key) {
             of_server(state, &time)
         } else {
             of_other(state, &time, instance)
         };
-        if !own.is_empty() {
-            part.push_str(&format!(" ({own})"));
-        }
-        parts.push(part);
+        parts.push(if own.is_empty() {
+            part
+        } else {
+            format!("{part} ({own})")
+        });
     }
     parts.extend(left.map(str::to_owned));
     parts.join("; ")

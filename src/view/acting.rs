@@ -2,7 +2,7 @@
 
 use super::paint::{Para, lit, say};
 use super::theme::Tone;
-use crate::app::act::{Run, ShotState};
+use crate::app::act::{Dialog, Run, ShotState};
 use crate::app::command::{self, Availability, Command};
 use crate::app::{App, act};
 use crate::journal::story::{SignalState, open_signals};
@@ -98,6 +98,25 @@ fn one(name: &str, state: &SignalState) -> String {
         }
         None => format!("{signal} to {pid} ({name}): no outcome is journalled, look again"),
     }
+}
+
+/// The keys of the dialog that do something.
+pub(super) fn keys(app: &App, dialog: &Dialog) -> Vec<(&'static str, &'static str)> {
+    if dialog.signal().is_none() {
+        return vec![("T", "ask to end"), ("K", "forced containment"), ("Esc", "back")];
+    }
+    let mut keys = vec![("0-9 Enter", "send")];
+    if !dialog.asks_again() {
+        keys.extend([("Space", "tick"), ("Up Down", "choose")]);
+        if !dialog.missing(app).is_empty() {
+            keys.push(("o", "go on without"));
+        }
+        if !dialog.stopped().is_empty() {
+            keys.push(("c", "CONT with it"));
+        }
+    }
+    keys.push(("Esc", "back"));
+    keys
 }
 
 /// Whether the key for TERM is shown: once the evidence of the selected server is kept.

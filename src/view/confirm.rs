@@ -186,8 +186,8 @@ impl Paper<'_> {
         let mut wrapped = wrap(&command, room);
         if wrapped.len() > COMMAND_LINES {
             wrapped.truncate(COMMAND_LINES);
-            let last = wrapped.pop().unwrap_or_default();
-            let cut = truncate(&last, room.saturating_sub(2), self.theme.glyphs()).into_owned();
+            let end = wrapped.pop().unwrap_or_default();
+            let cut = truncate(&end, room.saturating_sub(2), self.theme.glyphs()).into_owned();
             wrapped.push(format!("{cut} {}", self.theme.glyphs().ellipsis()));
         }
         lines.extend(

@@ -177,22 +177,7 @@ pub(super) fn keys(app: &App, width: usize) -> Drawn {
                 ("Up Down", "choose"),
                 ("Esc", "close"),
             ]),
-            Content::Act(dialog) if dialog.signal().is_none() => {
-                fixed(&[("T", "ask to end"), ("K", "forced containment"), ("Esc", "back")]);
-            }
-            Content::Act(dialog) if dialog.asks_again() => {
-                fixed(&[("0-9 Enter", "send"), ("Esc", "back")]);
-            }
-            Content::Act(dialog) => {
-                fixed(&[("0-9 Enter", "send"), ("Space", "tick"), ("Up Down", "choose")]);
-                if !dialog.missing(app).is_empty() {
-                    fixed(&[("o", "go on without")]);
-                }
-                if !dialog.stopped().is_empty() {
-                    fixed(&[("c", "CONT with it")]);
-                }
-                fixed(&[("Esc", "back")]);
-            }
+            Content::Act(dialog) => fixed(&acting::keys(app, dialog)),
             Content::Acting => fixed(&[("Esc", "hide, it goes on")]),
             Content::Quit { .. } => fixed(&[("y", "quit all the same"), ("Esc", "stay")]),
             Content::Palette(_) => fixed(&[("Enter", "run"), ("Up Down", "choose"), ("Esc", "close")]),

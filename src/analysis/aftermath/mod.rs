@@ -7,11 +7,10 @@ use crate::model::plan::{Aftermath, Ending, LEFT, NOTHING_LEFT};
 use crate::model::process::Process;
 use crate::model::world::World;
 
+use super::names::some;
+
 /// Bit of SIGTERM in a signal mask.
 const TERM: u64 = 1 << 14;
-
-/// More names than this are counted.
-const NAMED: usize = 6;
 
 /// Compares the world before a signal with one taken after the wait.
 pub fn aftermath(
@@ -142,7 +141,7 @@ impl<'a> Case<'a> {
 
     /// The other members of its instance, as they were before.
     fn others(&self) -> impl Iterator<Item = (ProcessKey, String)> + '_ {
-        let members = self.instance().into_iter().flat_map(|one| one.members());
+        let members = self.instance().into_iter().flat_map(Instance::members);
         members
             .filter(|(key, _)| *key != self.target.key)
             .filter_map(|(key, role)| {
@@ -248,14 +247,6 @@ impl<'a> Case<'a> {
             .collect();
         (!readers.is_empty()).then(|| format!("its wire is held by {}", some(&readers)))
     }
-}
-
-fn some(names: &[String]) -> String {
-    let mut text = names.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
-    if names.len() > NAMED {
-        text.push_str(&format!(" and {} more", names.len() - NAMED));
-    }
-    text
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use super::launcher::{Forwarding, forwarding};
 use super::{call, name};
+use crate::analysis::names::some;
 use crate::analysis::tree::Tree;
 use crate::model::act::Signal;
 use crate::model::finding::{Finding, LeadKind, Lineage};
@@ -13,9 +14,6 @@ use crate::model::instance::{Instance, Role};
 use crate::model::plan::{Consequence, Plan, Topic};
 use crate::model::process::Process;
 use crate::model::world::World;
-
-/// More names than this in one sentence are counted.
-const NAMED: usize = 6;
 
 /// Bit of SIGTERM in a signal mask.
 const TERM: u64 = 1 << 14;
@@ -55,15 +53,6 @@ fn clients_of(world: &World, key: ProcessKey) -> impl Iterator<Item = &Instance>
 
 fn called(instance: &Instance) -> String {
     format!("{} {}", instance.name.lossy(), instance.lead_process().pid)
-}
-
-/// Joins names; many are counted.
-fn some(names: &[String]) -> String {
-    let mut text = names.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
-    if names.len() > NAMED {
-        text.push_str(&format!(" and {} more", names.len() - NAMED));
-    }
-    text
 }
 
 struct Case<'a> {
@@ -242,27 +231,12 @@ impl<'a> Case<'a> {
             Some(Role::Launcher) if ends => "usually ends with its server".to_owned(),
             Some(Role::Launcher) => "stays".to_owned(),
             Some(Role::Server) if ends => "gets it from its launcher".to_owned(),
-            Some(Role::Helper) if ends => match self.session_of(instance, process) {
+            Some(Role::Helper) if ends => match session_of(instance, process) {
                 Some(session) => format!("SURVIVES, {session}"),
                 None => "SURVIVES, unless it ends by itself".to_owned(),
             },
             _ => "SURVIVES".to_owned(),
         }
-    }
-
-    /// The ssh session that a helper holds.
-    fn session_of(&self, instance: &Instance, process: &Process) -> Option<&'static str> {
-        let lead = instance
-            .reach
-            .iter()
-            .flatten()
-            .find(|lead| lead.kind == LeadKind::Ssh && lead.pid == process.key.pid)?;
-        let control = lead.state.as_deref() == Some("control path") || lead.advice.is_some();
-        Some(if control {
-            "control path open"
-        } else {
-            "session open"
-        })
     }
 
     fn survives(&self) -> Vec<Consequence> {
@@ -404,4 +378,19 @@ impl<'a> Case<'a> {
 fn is_first_of_container(process: &Process) -> bool {
     let inner = process.namespace_pids.value();
     inner.is_some_and(|pids| pids.len() > 1 && pids.last() == Some(&1))
+}
+
+/// The ssh session that a helper holds.
+fn session_of(instance: &Instance, process: &Process) -> Option<&'static str> {
+    let lead = instance
+        .reach
+        .iter()
+        .flatten()
+        .find(|lead| lead.kind == LeadKind::Ssh && lead.pid == process.key.pid)?;
+    let control = lead.state.as_deref() == Some("control path") || lead.advice.is_some();
+    Some(if control {
+        "control path open"
+    } else {
+        "session open"
+    })
 }

@@ -28,7 +28,7 @@ pub use missing::Missing;
 
 pub(super) use dialog::{key, looked, paste};
 pub(super) use open::{begin, open};
-pub(super) use run::{opened, reasons, saved, signalled, watched, world, written};
+pub(super) use run::{opened, reasons, saved, saves, signalled, watched, world, writes, written};
 
 /// What is known of signals.
 #[derive(Debug, Default)]

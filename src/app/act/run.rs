@@ -151,28 +151,35 @@ fn stop(app: &mut App, why: String) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Takes the answer to an order to save, where it was this run's.
+/// Returns whether an order to save was this run's.
+pub(in crate::app) fn saves(app: &App, job: JobId) -> bool {
+    let evidence = app
+        .act
+        .run
+        .as_ref()
+        .is_some_and(|run| matches!(run.stage, Stage::Saving(ours) if ours == job));
+    evidence || app.act.saving == Some(job)
+}
+
+/// Takes the answer to an order to save of this run.
 pub(in crate::app) fn saved(
     app: &mut App,
     job: JobId,
     result: Result<(SavedFile, Vec<Line>), String>,
-) -> Result<Vec<Effect>, Result<(SavedFile, Vec<Line>), String>> {
+) -> Vec<Effect> {
     if app.act.saving == Some(job) {
         app.act.saving = None;
         match result {
             Ok((_, lines)) => keep::add(app, &lines),
             Err(why) => app.say(format!("NOT SAVED: the sample of the second look: {why}")),
         }
-        return Ok(Vec::new());
+        return Vec::new();
     }
     let Some(run) = &app.act.run else {
-        return Err(result);
+        return Vec::new();
     };
-    if !matches!(run.stage, Stage::Saving(ours) if ours == job) {
-        return Err(result);
-    }
     let instances: Vec<_> = run.seen.judged.instances.iter().map(|one| one.id).collect();
-    Ok(match result {
+    match result {
         Ok((_, lines)) => {
             keep::add(app, &lines);
             app.keep.saved.extend(instances);
@@ -182,7 +189,7 @@ pub(in crate::app) fn saved(
             app,
             format!("the evidence could not be saved: {why}: nothing was sent"),
         ),
-    })
+    }
 }
 
 /// Journals the next of the steps that are passed over; behind the last one it sends.
@@ -203,21 +210,15 @@ fn pass_over(app: &mut App) -> Vec<Effect> {
     vec![Effect::Desk(job, Order::Append(Box::new(entry)))]
 }
 
-/// Takes the answer to an entry, where it was this run's.
-pub(in crate::app) fn written(
-    app: &mut App,
-    job: JobId,
-    result: Result<Vec<Line>, String>,
-) -> Result<Vec<Effect>, Result<Vec<Line>, String>> {
-    let ours = app
-        .act
-        .run
-        .as_ref()
-        .is_some_and(|run| matches!(run.stage, Stage::Overriding(ours) if ours == job));
-    if !ours {
-        return Err(result);
-    }
-    Ok(match result {
+/// Returns whether an entry was this run's.
+pub(in crate::app) fn writes(app: &App, job: JobId) -> bool {
+    let run = app.act.run.as_ref();
+    run.is_some_and(|run| matches!(run.stage, Stage::Overriding(ours) if ours == job))
+}
+
+/// Takes the answer to an entry of this run.
+pub(in crate::app) fn written(app: &mut App, result: Result<Vec<Line>, String>) -> Vec<Effect> {
+    match result {
         Ok(lines) => {
             keep::add(app, &lines);
             pass_over(app)
@@ -226,7 +227,7 @@ pub(in crate::app) fn written(
             app,
             format!("what is passed over could not be journalled: {why}: nothing was sent"),
         ),
-    })
+    }
 }
 
 /// Orders the signal to the target that is next.

@@ -1,7 +1,7 @@
 //! What opens and closes the dialog, and what it takes for a confirmation.
 
 use super::super::testkit::Bench;
-use crate::app::popup::Content;
+use crate::app::popup::{Content, Popup};
 use crate::app::testkit::{NOW, Scene, app_with, chain, live, options, pid, press, selected};
 use crate::app::{Event, Key, update};
 use crate::journal::Entry;
@@ -17,10 +17,7 @@ fn dialog(keys: &str) -> Bench {
 }
 
 fn is_open(bench: &Bench) -> bool {
-    matches!(
-        bench.app.popup().map(|popup| popup.content()),
-        Some(Content::Act(_))
-    )
+    matches!(bench.app.popup().map(Popup::content), Some(Content::Act(_)))
 }
 
 #[test]
@@ -394,7 +391,7 @@ fn from_a_frozen_view_the_frozen_rows_are_meant() {
 fn marked_rows_are_meant_wherever_the_selection_is() {
     // git and scrape are marked, then the selection moves and a filter hides both.
     let mut bench = dialog("<space> <down> <space> / wedge <enter> T OPS <enter>");
-    let Some(Content::Act(open)) = bench.app.popup().map(|popup| popup.content()) else {
+    let Some(Content::Act(open)) = bench.app.popup().map(Popup::content) else {
         panic!("{}", bench.said());
     };
     assert_eq!(open.hidden(), ["git 48271", "scrape 50113"]);
@@ -506,7 +503,7 @@ fn the_way_that_leaves_a_window_is_named() {
         let mut bench = dialog("i OPS <enter>");
         bench.way = way;
         bench.press("T");
-        let Some(Content::Act(open)) = bench.app.popup().map(|popup| popup.content()) else {
+        let Some(Content::Act(open)) = bench.app.popup().map(Popup::content) else {
             panic!("{}", bench.said());
         };
         assert_eq!(open.window().is_some(), named);

@@ -2,7 +2,7 @@
 
 use super::super::testkit::Bench;
 use super::super::{ShotState, Stage};
-use crate::app::popup::Content;
+use crate::app::popup::{Content, Popup};
 use crate::app::testkit::{NOW, Scene, live, pid};
 use crate::app::{Effect, Event, Key, update};
 use crate::journal::Entry;
@@ -244,17 +244,14 @@ fn whoever_ended_with_the_one_before_is_no_surprise() {
 fn the_operator_may_move_on_and_one_run_is_under_way_at_a_time() {
     let mut bench = sent(None);
     assert!(matches!(
-        bench.app.popup().map(|popup| popup.content()),
+        bench.app.popup().map(Popup::content),
         Some(Content::Acting)
     ));
     bench.press("<esc> <down> <down>");
     assert!(bench.app.popup().is_none());
     bench.press("T");
     assert!(
-        matches!(
-            bench.app.popup().map(|popup| popup.content()),
-            Some(Content::Acting)
-        ),
+        matches!(bench.app.popup().map(Popup::content), Some(Content::Acting)),
         "the one that is under way is shown"
     );
     bench.press("<enter> 113 <enter> <esc>");
@@ -269,7 +266,7 @@ fn the_operator_may_move_on_and_one_run_is_under_way_at_a_time() {
 fn quitting_asks_while_one_is_under_way_and_while_one_has_no_end() {
     let mut bench = sent(None);
     assert_eq!(update(&mut bench.app, Event::Key(Key::Ctrl('c'))), []);
-    let reasons = |bench: &Bench| match bench.app.popup().map(|popup| popup.content()) {
+    let reasons = |bench: &Bench| match bench.app.popup().map(Popup::content) {
         Some(Content::Quit { reasons }) => reasons.clone(),
         other => panic!("{other:?}"),
     };
