@@ -89,8 +89,7 @@ pub(super) fn draw(
         line.draw(buffer, Rect { y, height: 1, ..body }, theme);
         cursor = Some(y);
     }
-    let input = paper.prompt();
-    let x = columns(input.last().map_or("", String::as_str)).saturating_sub(usize::from(paper.typed_at()));
+    let (_, x) = paper.prompt();
     Some(Position {
         x: body.x + u16::try_from(x).unwrap_or(0).min(body.width.saturating_sub(1)),
         y: cursor?,
@@ -341,58 +340,56 @@ impl Paper<'_> {
             };
             out.push(Drawn::one(text.to_owned(), Tone::Warning));
         }
-        out.extend(self.prompt().into_iter().map(|line| Drawn::one(line, Tone::Key)));
+        out.extend(
+            self.prompt()
+                .0
+                .into_iter()
+                .map(|line| Drawn::one(line, Tone::Key)),
+        );
         out
     }
 
-    /// What has to be typed; the last line ends with the box.
-    fn prompt(&self) -> Vec<String> {
+    /// What has to be typed, with the column of the cursor in the last line.
+    fn prompt(&self) -> (Vec<String>, usize) {
         let Some(signal) = self.dialog.signal() else {
-            return wrap(
-                "T asks it to end (TERM); K is forced containment (KILL), clean-up is lost. Esc back",
-                self.width,
-            );
+            let text = "T asks it to end (TERM); K is forced containment (KILL), clean-up is lost. Esc back";
+            return (wrap(text, self.width), 0);
         };
         let Some(code) = Code::of(self.dialog) else {
-            return wrap(
-                "No target is ticked: Space ticks the chosen line. Esc back",
-                self.width,
-            );
+            let text = "No target is ticked: Space ticks the chosen line. Esc back";
+            return (wrap(text, self.width), 0);
         };
-        let what = if self.dialog.asks_again() {
-            format!(
-                "A LIVE CLIENT: once more {} and Enter to send {}:",
-                code.words(),
-                signal.word()
-            )
-        } else if self.dialog.read_at().is_none() {
-            "Wait: the targets are being read again.".to_owned()
-        } else {
-            format!("Type {} and Enter to send {}:", code.words(), signal.word())
+        let again = self.dialog.asks_again();
+        let word = signal.word();
+        let what = match (self.dialog.read_at(), self.width < NARROW) {
+            (None, _) => "Wait: the targets are being read again.".to_owned(),
+            (Some(_), true) if again => format!("{word} CLIENT, {}", code.brief()),
+            (Some(_), true) => format!("{word} {}", code.brief()),
+            (Some(_), false) if again => {
+                format!(
+                    "A LIVE CLIENT: once more {} and Enter to send {word}:",
+                    code.words()
+                )
+            }
+            (Some(_), false) => format!("Type {} and Enter to send {word}:", code.words()),
         };
-        let fill = code.columns().saturating_sub(self.dialog.input().len());
-        let input = format!("[{}{}]", self.dialog.input(), " ".repeat(fill));
-        let what = if self.width < NARROW && self.dialog.read_at().is_some() {
-            let once_more = if self.dialog.asks_again() { "CLIENT, " } else { "" };
-            format!("{} {once_more}{}", signal.word(), code.brief())
-        } else {
-            what
-        };
+        let typed = self.dialog.input();
+        let fill = code.columns().saturating_sub(typed.len());
+        let input = format!("[{typed}{}]", " ".repeat(fill));
         let text = format!("{what} {input}");
-        if columns(&text) <= self.width {
-            return vec![text];
-        }
-        let mut lines = wrap(&what, self.width);
-        lines.push(input);
-        lines
-    }
-
-    /// Columns from the end of the last line to the cursor.
-    fn typed_at(&self) -> u16 {
-        let Some(code) = Code::of(self.dialog) else {
-            return 0;
+        let (mut lines, cursor) = if columns(&text) <= self.width {
+            let cursor = columns(&what) + 2 + typed.len();
+            (vec![text], cursor)
+        } else {
+            let mut lines = wrap(&what, self.width);
+            lines.push(input);
+            (lines, 1 + typed.len())
         };
-        let fill = code.columns().saturating_sub(self.dialog.input().len());
-        u16::try_from(fill + 1).unwrap_or(0)
+        if let Some(last) = lines.last_mut()
+            && columns(last) + 10 <= self.width
+        {
+            last.push_str("  Esc back");
+        }
+        (lines, cursor)
     }
 }

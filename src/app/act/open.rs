@@ -1,6 +1,6 @@
 //! From the key to the dialog: whom the rows mean is fixed at the key, before a title is asked.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{Dialog, Intent};
@@ -89,19 +89,10 @@ fn chosen(id: &RowId) -> Option<Chosen> {
     }
 }
 
-/// The marked rows that the tree does not show: filtered out, or folded away.
+/// How the marked rows are called that cannot be seen.
 fn hidden(app: &App, shown: Shown<'_>) -> Vec<String> {
     let tree = app.nav.tree();
-    let visible: BTreeSet<&RowId> = app
-        .nav
-        .rows()
-        .iter()
-        .filter_map(|at| tree.node(*at))
-        .map(|node| &node.id)
-        .collect();
-    app.marks
-        .iter()
-        .filter(|id| !visible.contains(id))
+    app.hidden_marks()
         .map(|id| match tree.find(id).and_then(|at| tree.node(at)) {
             Some(node) => cells::label(shown, node).into_string(),
             None => match id {
