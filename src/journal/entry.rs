@@ -370,9 +370,6 @@ pub enum OutcomeKind {
     Replaced,
     /// A process with the same argv runs again under another pid.
     CameBack,
-    /// Nothing was sent: it could not be told whether it is still what was seen, or it is another
-    /// program now.
-    NotSent,
 }
 
 impl OutcomeKind {
@@ -385,16 +382,12 @@ impl OutcomeKind {
             Self::AlreadyGone => "already gone",
             Self::Replaced => "replaced by another process, nothing sent",
             Self::CameBack => "came back",
-            Self::NotSent => "nothing sent",
         }
     }
 
     /// Returns whether nothing is left to be looked at.
     pub fn is_resolved(self) -> bool {
-        matches!(
-            self,
-            Self::Exited | Self::AlreadyGone | Self::Replaced | Self::NotSent
-        )
+        matches!(self, Self::Exited | Self::AlreadyGone | Self::Replaced)
     }
 }
 

@@ -10,6 +10,7 @@ use super::line::Line;
 use super::operator::Operator;
 use super::sentence::sentence;
 use super::subject::{InstanceRef, LeadRef, Subject, TargetRef};
+use crate::model::act::Signal;
 use crate::model::identity::InstanceId;
 use crate::model::time::UnixMillis;
 
@@ -185,13 +186,20 @@ pub struct Found {
 
 impl SignalState {
     /// Returns whether somebody has to look at it: no outcome, or one that is no end. CONT ends nothing:
-    /// the TERM that it goes with is looked at.
+    /// once it is out, what is left to look at is what the signal before it does.
     pub fn is_unresolved(&self) -> bool {
-        let resolved = self
+        if self.signal == Signal::Cont.word() && self.was_sent() {
+            return false;
+        }
+        !self
             .outcome
             .as_ref()
-            .is_some_and(|found| found.outcome.is_resolved());
-        !resolved && self.signal != "CONT"
+            .is_some_and(|found| found.outcome.is_resolved())
+    }
+
+    /// Returns whether the system has accepted it.
+    pub fn was_sent(&self) -> bool {
+        self.sent_at.is_some() && self.refused.is_none()
     }
 }
 

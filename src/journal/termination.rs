@@ -5,6 +5,7 @@ use super::entry::OutcomeKind;
 use super::record::moment;
 use super::story::SignalState;
 use super::subject::InstanceRef;
+use crate::model::act::Signal;
 use crate::model::identity::ProcessKey;
 use crate::model::instance::{Instance, Role};
 use crate::model::plan::{LEFT, NOTHING_LEFT};
@@ -16,7 +17,7 @@ pub(super) fn line(on: &InstanceRef, signals: &[SignalState], instance: Option<&
     let mut day = String::new();
     for state in signals {
         // CONT goes with the TERM before it, and is no end of its own.
-        if state.signal == "CONT" {
+        if state.signal == Signal::Cont.word() && state.was_sent() {
             continue;
         }
         let time = clock(state, &mut day);

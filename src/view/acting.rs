@@ -89,7 +89,7 @@ fn one(name: &str, state: &SignalState) -> String {
     let signal = &state.signal;
     match &state.outcome {
         Some(found) => {
-            let next = if signal == "TERM" {
+            let next = if signal == "TERM" && state.was_sent() {
                 "; K offers forced containment"
             } else {
                 ""

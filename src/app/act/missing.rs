@@ -78,7 +78,10 @@ fn was_asked(app: &App, target: &crate::model::act::Target) -> bool {
     let thread = incident.story().threads.get(&id);
     thread.is_some_and(|thread| {
         thread.signals.iter().any(|state| {
-            state.signal == Signal::Term.word() && state.target.key == target.key && state.outcome.is_some()
+            state.signal == Signal::Term.word()
+                && state.target.key == target.key
+                && state.was_sent()
+                && state.outcome.is_some()
         })
     })
 }

@@ -297,22 +297,55 @@ pub(in crate::app) fn signalled(
         return Vec::new();
     }
     keep::add(app, &lines);
-    let (outcome, detail) = unsent(&sent);
-    ended(app, outcome, None, detail)
+    let shot = app.act.run.as_ref().and_then(|run| run.shots.get(run.at));
+    let told = shot.and_then(|shot| told(&lines, shot));
+    let is_told = told.is_some();
+    let (outcome, detail) = told.unwrap_or_else(|| unsent(&sent));
+    let found = Found {
+        outcome,
+        after_ms: None,
+        detail,
+        was_sent: false,
+        is_told,
+    };
+    ended(app, found)
+}
+
+/// What became of a target.
+struct Found {
+    outcome: OutcomeKind,
+    after_ms: Option<u64>,
+    detail: String,
+    was_sent: bool,
+    /// Whether the journal has it already.
+    is_told: bool,
+}
+
+/// Returns the outcome that the desk has journalled itself, for a signal that was not accepted.
+fn told(lines: &[Line], shot: &Shot) -> Option<(OutcomeKind, String)> {
+    lines.iter().rev().find_map(|line| match &line.entry {
+        Ok(Entry::Outcome {
+            target,
+            outcome,
+            detail,
+            ..
+        }) if target.key == shot.target.key => Some((*outcome, detail.clone().unwrap_or_default())),
+        _ => None,
+    })
 }
 
 /// Returns the outcome of a signal that was not accepted.
 fn unsent(sent: &Sent) -> (OutcomeKind, String) {
+    let nothing = |standing: &Standing| format!("nothing was sent: it {}", dialog::changed(standing));
     match sent {
-        Sent::Refused(why) if why.contains("ESRCH") => (OutcomeKind::AlreadyGone, String::new()),
         Sent::Refused(why) => (OutcomeKind::NotPermitted, why.clone()),
-        Sent::Withheld(Standing::Gone) => (OutcomeKind::AlreadyGone, "nothing was sent".to_owned()),
+        Sent::Withheld(Standing::Gone) => (OutcomeKind::AlreadyGone, String::new()),
         Sent::Withheld(Standing::Replaced) => (OutcomeKind::Replaced, String::new()),
-        Sent::Withheld(Standing::Same(process)) if process.is_zombie() => (
-            OutcomeKind::AlreadyGone,
-            format!("it {}", dialog::changed(&Standing::Same(process.clone()))),
-        ),
-        Sent::Withheld(standing) => (OutcomeKind::NotSent, format!("it {}", dialog::changed(standing))),
+        Sent::Withheld(standing @ Standing::Same(process)) if process.is_zombie() => {
+            (OutcomeKind::AlreadyGone, nothing(standing))
+        }
+        Sent::Withheld(standing @ Standing::Unread(_)) => (OutcomeKind::NotPermitted, nothing(standing)),
+        Sent::Withheld(standing) => (OutcomeKind::StillThere, nothing(standing)),
         Sent::Accepted => (OutcomeKind::StillThere, String::new()),
     }
 }
@@ -362,8 +395,14 @@ pub(in crate::app) fn world(app: &mut App, world: &Arc<World>) -> Vec<Effect> {
         return Vec::new();
     };
     let found = aftermath(baseline, world, &shot.target, signal, wait, watched);
-    let outcome = kind(&found);
-    ended(app, outcome, found.after_ms, found.detail())
+    let found = Found {
+        outcome: kind(&found),
+        after_ms: found.after_ms,
+        detail: found.detail(),
+        was_sent: true,
+        is_told: false,
+    };
+    ended(app, found)
 }
 
 fn kind(found: &Aftermath) -> OutcomeKind {
@@ -376,7 +415,7 @@ fn kind(found: &Aftermath) -> OutcomeKind {
 
 /// Journals the outcome of a target; goes on with the next one, or stops at a surprise. The sample of
 /// the second look is saved behind the last.
-fn ended(app: &mut App, outcome: OutcomeKind, after_ms: Option<u64>, detail: String) -> Vec<Effect> {
+fn ended(app: &mut App, found: Found) -> Vec<Effect> {
     let Some(run) = &mut app.act.run else {
         return Vec::new();
     };
@@ -384,30 +423,35 @@ fn ended(app: &mut App, outcome: OutcomeKind, after_ms: Option<u64>, detail: Str
     let Some(shot) = run.shots.get_mut(run.at) else {
         return Vec::new();
     };
-    let after = after_ms.map_or_else(String::new, |ms| format!(" after {ms} ms"));
-    let more = if detail.is_empty() {
+    let outcome = found.outcome;
+    let after = found
+        .after_ms
+        .map_or_else(String::new, |ms| format!(" after {ms} ms"));
+    let detail = if found.detail.is_empty() {
         String::new()
     } else {
-        format!("; {detail}")
+        format!("; {}", found.detail)
     };
     // Whoever ended with a target before him is no surprise.
     let well = matches!(outcome, OutcomeKind::Exited | OutcomeKind::AlreadyGone);
     shot.state = ShotState::Ended {
-        said: format!("{}{after}{more}", outcome.words()),
+        said: format!("{}{after}{detail}", outcome.words()),
         well,
     };
     let what = format!("{} to {}: {}{after}", signal.word(), shot.name, outcome.words());
-    let entry = Entry::Outcome {
+    let entry = (!found.is_told).then(|| Entry::Outcome {
         signal: signal.word().to_owned(),
         target: shot.named.clone(),
         outcome,
-        after_ms,
-        detail: (!detail.is_empty()).then_some(detail),
-    };
+        after_ms: found.after_ms,
+        detail: (!found.detail.is_empty()).then_some(found.detail),
+    });
     run.at += 1;
-    let more = well && run.at < run.shots.len();
-    let mut effects = keep::append(app, entry, format!("the outcome of {what}"));
-    if more {
+    let goes_on = well && run.at < run.shots.len();
+    let mut effects = entry.map_or_else(Vec::new, |entry| {
+        keep::append(app, entry, format!("the outcome of {what}"))
+    });
+    if goes_on {
         app.say(what);
         effects.extend(send(app));
         return effects;
@@ -417,9 +461,13 @@ fn ended(app: &mut App, outcome: OutcomeKind, after_ms: Option<u64>, detail: Str
         set(app, Stage::Ended(None));
         app.say(what);
     } else {
-        let next = (outcome == OutcomeKind::StillThere && signal == Signal::Term)
-            .then_some(": K offers forced containment (KILL)");
-        effects.extend(stop(app, format!("{what}{}", next.unwrap_or_default())));
+        let offers = outcome == OutcomeKind::StillThere && signal == Signal::Term && found.was_sent;
+        let next = if offers {
+            ": K offers forced containment (KILL)"
+        } else {
+            ""
+        };
+        effects.extend(stop(app, format!("{what}{next}")));
     }
     effects
 }

@@ -8,7 +8,7 @@ use crate::app::freeze::SavedFile;
 use crate::app::keep::testkit::{Journal, opened};
 use crate::app::testkit::{NOW, Scene, app_with, options, press};
 use crate::app::{App, Event, Options, update};
-use crate::journal::entry::{FileRef, SnapshotReason};
+use crate::journal::entry::{FileRef, OutcomeKind, SnapshotReason};
 use crate::journal::{Digest, Entry};
 use crate::model::act::{Look, Sent, Standing, Target, Watched, Way};
 use crate::model::time::UnixMillis;
@@ -27,6 +27,8 @@ pub(crate) struct Bench {
     pub(crate) sent: VecDeque<Result<Sent, String>>,
     /// Why nothing can be saved.
     pub(crate) disk_full: Option<String>,
+    /// Whether the desk journals the outcome of what it did not send.
+    pub(crate) desk_tells: bool,
     /// Whether looks and the opening of incidents are left unanswered.
     pub(crate) slow: bool,
     /// Every signal that was ordered.
@@ -53,6 +55,7 @@ impl Bench {
             sent: VecDeque::new(),
             disk_full: None,
             slow: false,
+            desk_tells: false,
             signals: Vec::new(),
             written: Vec::new(),
             last: None,
@@ -164,21 +167,33 @@ impl Bench {
             targets: vec![named.clone()],
             way: self.way.word().to_owned(),
         });
+        if let Sent::Withheld(_) = sent {
+            return Outcome::Signalled(Ok((sent, vec![about])));
+        }
         let refused = match &sent {
-            Sent::Accepted => None,
             Sent::Refused(why) => Some(why.clone()),
-            Sent::Withheld(_) => Some("not what was seen".to_owned()),
+            Sent::Accepted | Sent::Withheld(_) => None,
         };
         if sent == Sent::Accepted {
             self.last = Some(job);
         }
         let line = self.write(Entry::Sent {
-            signal: word,
-            target: named,
+            signal: word.clone(),
+            target: named.clone(),
             way: self.way.word().to_owned(),
             refused,
         });
-        Outcome::Signalled(Ok((sent, vec![about, line])))
+        let mut lines = vec![about, line];
+        if self.desk_tells && sent != Sent::Accepted {
+            lines.push(self.write(Entry::Outcome {
+                signal: word,
+                target: named,
+                outcome: OutcomeKind::NotPermitted,
+                after_ms: None,
+                detail: None,
+            }));
+        }
+        Outcome::Signalled(Ok((sent, lines)))
     }
 
     /// Answers the wait of the last signal.

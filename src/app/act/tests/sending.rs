@@ -134,11 +134,11 @@ fn whatever_is_not_accepted_stops_and_is_journalled() {
                 process,
                 vec![crate::model::act::Difference::Program],
             )),
-            OutcomeKind::NotSent,
+            OutcomeKind::StillThere,
         ),
         (
             Sent::Withheld(Standing::Unread("open".to_owned())),
-            OutcomeKind::NotSent,
+            OutcomeKind::NotPermitted,
         ),
     ] {
         let mut bench = Bench::new(live());
@@ -148,7 +148,25 @@ fn whatever_is_not_accepted_stops_and_is_journalled() {
         assert_eq!(outcomes(&bench)[0].0, kind);
         let why = stopped(&bench).expect("it stopped");
         assert!(why.ends_with("NOT SENT to ssh 48290"), "{why}");
+        assert!(!why.contains("KILL"), "{why}");
+        // A TERM that was not sent is no TERM before a KILL.
+        bench.press("<esc> K 48271 <enter>");
+        assert!(
+            bench.said().contains("TERM 48271 and a second look"),
+            "{}",
+            bench.said()
+        );
     }
+}
+
+#[test]
+fn an_outcome_that_the_desk_has_journalled_is_not_journalled_twice() {
+    let mut bench = Bench::new(live());
+    bench.desk_tells = true;
+    bench.sent.push_back(Ok(Sent::Refused("EPERM".to_owned())));
+    bench.press("T OPS <enter> o 271 <enter>");
+    assert_eq!(outcomes(&bench).len(), 1);
+    assert!(stopped(&bench).is_some_and(|why| why.contains("not permitted")));
 }
 
 #[test]
