@@ -6,6 +6,7 @@ use std::cell::RefCell;
 use proptest::prelude::*;
 
 use super::super::testkit::Bench;
+use crate::app::popup::{Content, Popup};
 use crate::app::testkit::{Scene, pid};
 use crate::app::{Event, Key};
 use crate::model::finding::Finding;
@@ -235,4 +236,74 @@ fn random_keys_send_only_by_the_exact_confirmation_of_kill() {
             "4711\n", "24712\n", "4712\n", "711\n", "471", "\n", "o", " ", "o4711\n",
         ],
     );
+}
+
+/// Keys of the whole screen, from anywhere.
+fn anything() -> impl Strategy<Value = Vec<Step>> {
+    let keys = prop::sample::select(vec![
+        Key::Char('T'),
+        Key::Char('K'),
+        Key::F(9),
+        Key::Char(' '),
+        Key::Char('U'),
+        Key::Char('Z'),
+        Key::Char('o'),
+        Key::Char('1'),
+        Key::Char('7'),
+        Key::Char('a'),
+        Key::Char('/'),
+        Key::Char(':'),
+        Key::Char('y'),
+        Key::Char('m'),
+        Key::Char('r'),
+        Key::Enter,
+        Key::Esc,
+        Key::Up,
+        Key::Down,
+        Key::Left,
+        Key::Right,
+        Key::Ctrl('c'),
+    ]);
+    let step = prop_oneof![
+        20 => keys.prop_map(Step::Key),
+        1 => Just(Step::Paste("711\n4711\n".to_owned())),
+        2 => (0u8..4).prop_map(Step::World),
+    ];
+    prop::collection::vec(step, 1..40)
+}
+
+#[test]
+fn wherever_one_is_only_enter_in_the_dialog_sends_and_only_to_whom_it_lists() {
+    let config = ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(300)
+    };
+    let mut runner = proptest::test_runner::TestRunner::new(config);
+    let scripts = (
+        anything(),
+        scripts(&["711\n", "T", "X\n", "4711\n", "o", "777\n"]),
+    );
+    runner
+        .run(&scripts, |(mut steps, more)| {
+            steps.extend(more);
+            let mut bench = Bench::new(small());
+            for step in steps {
+                let before = bench.signals.len();
+                let listed: Vec<_> = match bench.app.popup().map(Popup::content) {
+                    Some(Content::Act(dialog)) => dialog.ticked(),
+                    _ => Vec::new(),
+                };
+                let is_enter = matches!(step, Step::Key(Key::Enter));
+                match step {
+                    Step::Key(key) => bench.event(Event::Key(key)),
+                    Step::Paste(text) => bench.event(Event::Paste(text)),
+                    Step::World(which) => bench.later(i64::from(which) * 1000, small()),
+                }
+                for signal in &bench.signals[before..] {
+                    prop_assert!(is_enter && listed.contains(&signal.target.key), "{signal:?}");
+                }
+            }
+            Ok(())
+        })
+        .unwrap();
 }
