@@ -109,6 +109,10 @@ impl<'a> Case<'a> {
     fn loses(&self) -> Consequence {
         let mut lost: Vec<String> = Vec::new();
         for instance in self.instances() {
+            if let Some(network) = instance.network.as_ref().filter(|_| self.ends(instance)) {
+                let peers = network.peers.iter();
+                lost.extend(peers.map(|peer| format!("{peer} ({})", called(instance))));
+            }
             let live = matches!(instance.finding, Finding::Attached | Finding::Wedged);
             let Some(client) = instance.client.as_ref().filter(|client| client.on_wire && live) else {
                 continue;

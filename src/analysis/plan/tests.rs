@@ -290,6 +290,18 @@ fn who_loses_a_server_and_who_may_start_it_again() {
 }
 
 #[test]
+fn peers_of_a_server_that_listens_lose_it() {
+    let mut machine = Machine::new();
+    machine.add(200, 1, "python -m mcp_server_git --transport sse");
+    machine.tcp(200, 3, 50, "127.0.0.1:8000", None);
+    machine.tcp(200, 4, 51, "127.0.0.1:8000", Some("10.1.2.3:4000"));
+    let world = world(&machine);
+    let plan = plan(&world, &[instance(&world, 200)]).expect("a plan");
+    let text = said(&world, &plan, Signal::Term, Topic::Loses);
+    assert_eq!(text, "Loses its server: tcp 10.1.2.3:4000 (git 200).");
+}
+
+#[test]
 fn a_supervisor_and_a_service_manager_start_it_again() {
     let mut machine = severed();
     machine.add(190, 1, "supervisord -n");
