@@ -17,7 +17,7 @@ use super::finding::{self, Case, Judgement};
 use super::group::{self, Draft};
 use super::lineage::{self, Descent, Ties};
 use super::tree::Tree;
-use super::{Known, Memory, container, facts, generations, reach};
+use super::{Known, Memory, container, facts, generations, reach, source};
 
 /// Judges every instance. The second value says whether a second look can change a finding.
 pub(super) fn assemble(
@@ -93,6 +93,10 @@ fn instance(case: &Case<'_, '_>, judgement: &Judgement, all: &[Judgement]) -> In
     found.extend(descent.facts.clone());
     found.extend(facts::of(case, judgement));
     found.sort_by_key(|fact| fact.weight);
+    let mut acts_now = facts::acts_now(case);
+    for facts in [&mut found, &mut acts_now] {
+        source::name(court.sample.host.os, facts);
+    }
     let lead = case.chain.first().copied();
     Instance {
         id: draft.id,
@@ -114,7 +118,7 @@ fn instance(case: &Case<'_, '_>, judgement: &Judgement, all: &[Judgement]) -> In
         network: judgement.network.clone(),
         stdio: judgement.stdio.clone(),
         reach: reach::of(case),
-        acts_now: facts::acts_now(case),
+        acts_now,
         twins: Vec::new(),
         older_twin: false,
         generation: 1,

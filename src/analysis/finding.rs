@@ -272,9 +272,14 @@ impl<'c, 'a> Case<'c, 'a> {
             OtherEnd::Hidden { peer } => self.unknown(
                 "hidden_holder",
                 format!(
-                    "the other end of stdin (socket {peer}) exists, but no process that may be read holds it"
+                    "the other end of stdin ({} {peer}) exists, but no process that may be read holds it",
+                    if wire.stdin.socket { "socket" } else { "pipe" }
                 ),
-                "sock_diag",
+                if wire.stdin.socket {
+                    "sock_diag"
+                } else {
+                    "/proc/*/fd"
+                },
             ),
             OtherEnd::Unread(why) => self.unknown(
                 "other_end_unread",
@@ -302,7 +307,12 @@ impl<'c, 'a> Case<'c, 'a> {
         }
         if *other == OtherEnd::Closed {
             let text = format!("stdin {}: peer closed", end_name(wire.stdin));
-            return self.severed("stdin_peer_closed", text, "sock_diag UNIX_DIAG_PEER".to_owned());
+            let source = if wire.stdin.socket {
+                "sock_diag UNIX_DIAG_PEER".to_owned()
+            } else {
+                end_source(wire.stdin)
+            };
+            return self.severed("stdin_peer_closed", text, source);
         }
         if let Some(unseen) = unseen {
             let text = format!(

@@ -4,6 +4,7 @@
 //! how it is known.
 
 use crate::model::finding::{Adopter, AdopterKind, Fact, Finding, Lineage};
+use crate::model::host::Os;
 use crate::model::identity::{InstanceId, Pid, ProcessKey};
 use crate::model::process::Process;
 
@@ -95,7 +96,7 @@ pub(crate) fn trace(court: &Court<'_>, top: ProcessKey, ties: Ties<'_>) -> Desce
 
 /// Returns whether the parent of a process is known to have adopted it, whatever its wire says.
 pub(crate) fn is_adopter(court: &Court<'_>, process: &Process, parent: &Process) -> bool {
-    matches!(by_nature(court, process, parent), Adopted::Yes(..))
+    by_office(court, parent).is_some() || matches!(by_nature(court, process, parent), Adopted::Yes(..))
 }
 
 fn unknown() -> Descent {
@@ -163,19 +164,37 @@ fn seen(
 
 /// What parent and process are by themselves: nothing here depends on the wire.
 fn by_nature(court: &Court<'_>, process: &Process, parent: &Process) -> Adopted {
-    if is_first_of_namespace(parent) && parent.key.pid != court.sample.observer.pid {
-        let because =
-            "the first process of its namespace adopts what lost its parent, and no unit says it started it";
+    if court.sample.adopted.contains(&process.key) {
+        let because = "the kernel remembers another parent than this one (unique id)";
         return Adopted::Yes("reparented", because.to_owned());
     }
-    if is_user_manager(parent) {
-        let because = "the user's service manager adopts what lost its parent";
-        return Adopted::Yes("reparented", because.to_owned());
+    if court.sample.host.os == Os::Macos && parent.key.pid == Pid::INIT {
+        let doubt = "launchd starts applications as well as adopting orphans, so that alone says nothing";
+        return Adopted::Perhaps(doubt.to_owned());
     }
     if parent.key.start > process.key.start {
         return Adopted::Yes("reparented", "it is older than this parent".to_owned());
     }
+    if let Some(because) = by_office(court, parent) {
+        // In a container the client itself can be the first process.
+        return if court.is_client(parent.key) {
+            Adopted::Perhaps(format!("a client, which may have started it, but {because}"))
+        } else {
+            Adopted::Likely(because.to_owned())
+        };
+    }
     by_session(court, process, parent)
+}
+
+/// Returns why a process is one that orphans are given to.
+fn by_office(court: &Court<'_>, parent: &Process) -> Option<&'static str> {
+    if is_first_of_namespace(parent) && parent.key.pid != court.sample.observer.pid {
+        Some("the first process of its namespace adopts what lost its parent, and no unit says it started it")
+    } else if is_user_manager(parent) {
+        Some("the user's service manager adopts what lost its parent")
+    } else {
+        None
+    }
 }
 
 /// A session is inherited or led: a process in a session that neither it leads nor its parent is in was

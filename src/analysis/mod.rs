@@ -5,6 +5,7 @@
 //! whose wire leads where (`wire`, `finding`), what became of the parent (`lineage`), what else was
 //! seen (`facts`), what it can reach (`reach`), which are copies of each other (`generations`).
 
+mod aftermath;
 mod assemble;
 mod container;
 mod court;
@@ -20,14 +21,17 @@ mod interest;
 mod lineage;
 mod listeners;
 mod masters;
+mod names;
+pub mod plan;
 mod reach;
 mod relay;
 pub mod since;
 #[cfg(test)]
 mod situations;
+mod source;
 mod ssh;
 #[cfg(test)]
-mod testkit;
+pub(crate) mod testkit;
 mod tree;
 mod unseen;
 mod wire;
@@ -42,6 +46,7 @@ use crate::model::known::Configured;
 use crate::model::sample::Sample;
 use crate::model::world::World;
 
+pub use aftermath::aftermath;
 pub use diff::diff;
 pub use explain::{Explanation, explain};
 pub use identify::Identities;

@@ -289,6 +289,8 @@ impl Machine {
                 .collect(),
             sockets: Reading::Value(self.sockets.clone()),
             holders,
+            pipe_ends: std::collections::BTreeMap::new(),
+            adopted: std::collections::BTreeSet::new(),
             terminal_masters: self.masters.clone(),
             units: self.units.clone(),
             unsearched: unsearched.collect(),

@@ -50,13 +50,13 @@ pub(crate) enum Place {
 pub(crate) enum OtherEnd {
     /// These processes.
     Holders(Vec<Holder>),
-    /// A socket whose peer was closed.
+    /// The kernel says that it was closed.
     Closed,
     /// A pipe that no readable process has the other end of.
     NoHolder,
-    /// A socket with a peer that no readable process holds.
+    /// The kernel says that it is open, but no readable process holds it.
     Hidden {
-        /// Inode of the peer.
+        /// Inode of the peer; of the pipe itself, whose ends have the same.
         peer: u64,
     },
     /// The search could not say: other network namespace, no socket diagnostics.
@@ -138,9 +138,12 @@ fn carries(sample: &Sample, process: &Process, one: &Descriptor, reads: bool) ->
     }
 }
 
-/// Returns N of `/dev/pts/N`.
+/// Returns N of `/dev/pts/N`, or of `/dev/ttysN` as macOS names it.
 pub(crate) fn terminal_number(path: &str) -> Option<u32> {
-    path.strip_prefix("/dev/pts/")?.parse().ok()
+    let number = path
+        .strip_prefix("/dev/pts/")
+        .or_else(|| path.strip_prefix("/dev/ttys"))?;
+    number.parse().ok()
 }
 
 /// Returns who holds the other end.
@@ -162,10 +165,15 @@ pub(crate) fn other_end(sample: &Sample, end: WireEnd) -> OtherEnd {
         })
         .copied()
         .collect();
-    if opposite.is_empty() {
-        OtherEnd::NoHolder
-    } else {
-        OtherEnd::Holders(opposite)
+    if !opposite.is_empty() {
+        return OtherEnd::Holders(opposite);
+    }
+    // Where the kernel itself says whether the other end is open, nobody has to be found for it.
+    let ends = sample.pipe_ends.get(&end.inode);
+    match ends.and_then(|ends| if end.reads { ends.writer } else { ends.reader }) {
+        Some(true) => OtherEnd::Hidden { peer: end.inode },
+        Some(false) => OtherEnd::Closed,
+        None => OtherEnd::NoHolder,
     }
 }
 

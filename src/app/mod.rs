@@ -1,5 +1,6 @@
 //! State of the screen and what a key does to it: pure, no I/O.
 
+pub mod act;
 mod available;
 pub mod command;
 pub mod copy;
@@ -40,6 +41,7 @@ pub use freeze::Feed;
 pub use key::Key;
 pub use options::{Colour, Explainer, Options};
 
+use act::Act;
 use filter::{Filter, Search};
 use keep::Keep;
 use layout::Layout;
@@ -66,6 +68,7 @@ pub struct App {
     prompt: Option<Prompt>,
     panes: Panes,
     keep: Keep,
+    act: Act,
     /// Rows that were marked by hand.
     marks: BTreeSet<RowId>,
     /// How rows are copied.
@@ -120,6 +123,7 @@ impl App {
             prompt: None,
             panes: Panes::default(),
             keep: Keep::default(),
+            act: Act::default(),
             marks: BTreeSet::new(),
             copies: copy::Format::default(),
             popup: None,
@@ -305,13 +309,14 @@ impl App {
         self.settle(change);
     }
 
-    fn take(&mut self, world: Arc<World>) -> Vec<Effect> {
+    fn take(&mut self, world: &Arc<World>) -> Vec<Effect> {
         self.delivery.since.get_or_insert(world.sample.taken_at);
         self.delivery.problem = None;
         self.now = self.now.max(world.sample.taken_at);
-        let mut effects = keep::count(self, &world);
-        effects.extend(keep::look_at_clock(self, &world));
-        effects.extend(freeze::take(self, world));
+        let mut effects = keep::count(self, world);
+        effects.extend(keep::look_at_clock(self, world));
+        effects.extend(freeze::take(self, Arc::clone(world)));
+        effects.extend(act::world(self, world));
         effects
     }
 
@@ -339,6 +344,9 @@ impl App {
     }
 
     fn paste(&mut self, text: &str) {
+        if act::paste(self) {
+            return;
+        }
         if let Some(popup) = &mut self.popup {
             popup::paste(popup, text);
         } else if let Some(prompt) = self.prompt.take() {
@@ -352,12 +360,19 @@ impl App {
 /// Hands the desk's answer to the subject that gave the order.
 fn done(app: &mut App, job: JobId, outcome: Outcome) -> Vec<Effect> {
     match outcome {
+        Outcome::Saved(result) if act::saves(app, job) => return act::saved(app, job, result),
         Outcome::Saved(result) => freeze::done(app, job, result),
-        Outcome::Opened(result) => keep::opened(app, job, result),
+        Outcome::Opened(result) => {
+            keep::opened(app, job, result);
+            return act::opened(app);
+        }
         Outcome::Copied(said) => app.say(said),
         Outcome::Ran(result) => return keep::ran(app, job, result),
+        Outcome::Written(result) if act::writes(app, job) => return act::written(app, result),
         Outcome::Written(result) => keep::written(app, job, result),
-        Outcome::Looked(_) | Outcome::Signalled(_) | Outcome::Watched(_) => {}
+        Outcome::Looked(looks) => act::looked(app, job, &looks),
+        Outcome::Signalled(result) => return act::signalled(app, job, result),
+        Outcome::Watched(watched) => return act::watched(app, job, watched),
     }
     Vec::new()
 }
@@ -374,7 +389,7 @@ pub fn update(app: &mut App, event: Event) -> Vec<Effect> {
             app.size = (width, height);
             Vec::new()
         }
-        Event::World(world) => app.take(world),
+        Event::World(world) => app.take(&world),
         Event::Problem(why) => {
             app.delivery.problem = Some(why);
             freeze::stalled(app)

@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use super::config::Settings;
 use super::machine::Machine;
 use crate::model::sample::Sample;
-use crate::platform;
+use crate::platform::{self, Ability};
 use crate::store::place::state_directory;
 use crate::store::{Access, Store};
 
@@ -24,6 +24,6 @@ pub(super) fn store(settings: &Settings, machine: &Machine, uid: u32) -> anyhow:
 
 /// Takes a sample for what it says of host and operator; looks at no process closely.
 pub(super) fn glance() -> anyhow::Result<Sample> {
-    let (mut source, _) = platform::system().context("open the process table")?;
-    source.sample().context("take a sample")
+    let mut system = platform::system(Ability::Looks).context("open the process table")?;
+    system.source.sample().context("take a sample")
 }

@@ -14,7 +14,7 @@ use crate::catalog::Catalog;
 use crate::journal::Digest;
 use crate::model::identity::Pid;
 use crate::model::world::World;
-use crate::platform;
+use crate::platform::{self, Ability, System};
 use crate::report::{Paper, Secrets};
 use crate::runtime::caps::Surroundings;
 use crate::runtime::collector::Collector;
@@ -158,7 +158,7 @@ impl Machine {
     }
 
     fn collector(&self) -> anyhow::Result<Collector> {
-        let (source, os) = platform::system().context("open the process table")?;
+        let System { source, os, .. } = platform::system(Ability::Looks).context("open the process table")?;
         Ok(Collector::at_once(source, Arc::clone(&self.catalog), os))
     }
 }

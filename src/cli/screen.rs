@@ -11,22 +11,31 @@ use super::machine::Machine;
 use super::saved;
 use crate::analysis;
 use crate::app::{Colour, Explainer, Options};
-use crate::platform::{self, own};
+use crate::platform::{self, Ability, own};
 use crate::runtime::collector::{Collector, Knowledge};
 use crate::runtime::{self, RunOptions, Saved, Worlds};
 
 /// Shows the screen until the operator leaves it.
 pub(super) fn run(settings: &Settings, machine: &Machine) -> anyhow::Result<Exit> {
-    let (source, os) = platform::system().context("open the process table")?;
-    let collector = Collector::beside(source, Arc::clone(machine.catalog()), os);
+    let system = platform::system(ability(settings)).context("open the process table")?;
+    let collector = Collector::beside(system.source, Arc::clone(machine.catalog()), system.os);
     let knowledge = collector.knowledge();
     let screen = options(settings, machine, knowledge, None);
     runtime::run(RunOptions {
         screen,
-        worlds: Worlds::Live(Box::new(collector)),
+        worlds: Worlds::Live(Box::new(collector), system.signaller),
         rules: machine.rules().to_owned(),
     })?;
     Ok(Exit::Done)
+}
+
+/// Under read-only the screen gets nothing to signal with.
+fn ability(settings: &Settings) -> Ability {
+    if settings.read_only {
+        Ability::Looks
+    } else {
+        Ability::Signals
+    }
 }
 
 /// Shows what was saved: nothing is sampled, nothing is written.
@@ -64,10 +73,33 @@ fn options(settings: &Settings, machine: &Machine, knowledge: Knowledge, origin:
         colour: Colour::Many,
         refresh_ms: settings.refresh_ms,
         commands: settings.commands.clone().into(),
+        second_look_ms: settings.second_look_ms,
         redactor: machine.screen_redactor(),
         keep_redactor: Arc::clone(machine.redactor()),
         explainer: Explainer::new(move |world, process| {
             analysis::explain(world, &knowledge.known(), process)
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Settings, ability};
+    use crate::platform::Ability;
+
+    #[test]
+    fn read_only_leaves_nothing_to_signal_with() {
+        let found = [true, false].map(|read_only| {
+            ability(&Settings {
+                refresh_ms: 1000,
+                second_look_ms: 2000,
+                read_only,
+                ascii: false,
+                catalogs: Vec::new(),
+                commands: Vec::new(),
+                warnings: Vec::new(),
+            })
+        });
+        assert_eq!(found, [Ability::Looks, Ability::Signals]);
     }
 }

@@ -102,13 +102,13 @@ mod tests {
         }
         shares.add(&client("Quiet", "/h"), "/quiet/1".into());
         shares.add(&Group::Named, "/named/1".into());
-        let shared = shares.deal();
+        let dealt = shares.deal();
         assert_eq!(
-            (of(&shared, "/loud"), of(&shared, "/quiet"), of(&shared, "/named")),
+            (of(&dealt, "/loud"), of(&dealt, "/quiet"), of(&dealt, "/named")),
             (PER_CLIENT, 1, 1)
         );
         assert_eq!(
-            shared.left_out,
+            dealt.left_out,
             BTreeMap::from([(client("Loud", "/h"), 3000 - PER_CLIENT)])
         );
     }
@@ -125,11 +125,11 @@ mod tests {
             }
         }
         shares.add(&client("Zed", "/z"), "/z/1".into());
-        let shared = shares.deal();
-        assert_eq!(shared.read.len(), MAX_FILES);
-        assert_eq!(of(&shared, "/z"), 1);
+        let dealt = shares.deal();
+        assert_eq!(dealt.read.len(), MAX_FILES);
+        assert_eq!(of(&dealt, "/z"), 1);
         for home in 0..20 {
-            assert!(of(&shared, &format!("/{home}")) >= MAX_FILES / 21, "{home}");
+            assert!(of(&dealt, &format!("/{home}")) >= MAX_FILES / 21, "{home}");
         }
     }
 }

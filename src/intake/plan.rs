@@ -163,9 +163,9 @@ impl Plan {
                 all.push((search, path, seen));
             }
         }
-        let shared = shares.deal();
+        let dealt = shares.deal();
         for (search, path, seen) in all {
-            if !shared.read.contains(&path) {
+            if !dealt.read.contains(&path) {
                 continue;
             }
             let target = self.files.entry(path).or_insert_with(|| Target {
@@ -175,7 +175,7 @@ impl Plan {
             });
             target.uses.extend(search.uses.iter().cloned());
         }
-        for (group, count) in shared.left_out {
+        for (group, count) in dealt.left_out {
             let detail =
                 format!("{count} more than are read of one client: what they configure is not known");
             problems.add(&group.to_string().into_bytes().into(), Trouble::failed(detail));

@@ -11,6 +11,7 @@ use super::line::Line;
 use super::operator::Operator;
 use super::sentence::sentence;
 use super::subject::{InstanceRef, LeadRef, Subject, TargetRef};
+use crate::model::act::Signal;
 use crate::model::identity::InstanceId;
 use crate::model::time::UnixMillis;
 
@@ -193,13 +194,33 @@ pub struct Found {
 }
 
 impl SignalState {
-    /// Returns whether somebody has to look at it: no outcome, or one that is no end.
+    /// Returns whether somebody has to look at it: no outcome, or one that is no end. CONT ends nothing:
+    /// once it is out, what is left to look at is what the signal before it does.
     pub fn is_unresolved(&self) -> bool {
+        if self.signal == Signal::Cont.word() && self.was_sent() {
+            return false;
+        }
         !self
             .outcome
             .as_ref()
             .is_some_and(|found| found.outcome.is_resolved())
     }
+
+    /// Returns whether the system has accepted it.
+    pub fn was_sent(&self) -> bool {
+        self.sent_at.is_some() && self.refused.is_none()
+    }
+}
+
+/// Returns the signals that somebody has to look at: a later one to the same process with an outcome
+/// takes the place of an earlier one.
+pub fn open_signals(signals: &[SignalState]) -> impl Iterator<Item = &SignalState> {
+    let open = signals.iter().enumerate().filter(|(at, state)| {
+        let mut later = signals[at + 1..].iter();
+        let taken_over = later.any(|one| one.target.key == state.target.key && one.outcome.is_some());
+        state.is_unresolved() && !taken_over
+    });
+    open.map(|(_, state)| state)
 }
 
 impl Thread {

@@ -38,7 +38,7 @@ impl Access {
 pub enum Target {
     /// A pipe; both ends show the same inode.
     Pipe {
-        /// Inode of the pipe.
+        /// Inode of the pipe; on macOS, which has none, the handle of the end that is read from.
         inode: u64,
     },
     /// A FIFO with a name; `inode` is the file's.
@@ -50,7 +50,7 @@ pub enum Target {
     },
     /// A socket; each end has its own inode. Its family and state stand in `Sample::sockets`.
     Socket {
-        /// Inode of the socket.
+        /// Inode of the socket; on macOS, which has none, its handle (`soi_so`).
         inode: u64,
     },
     /// A terminal, or the slave of a pseudo-terminal.
@@ -119,4 +119,13 @@ pub struct Holder {
     pub fd: u32,
     /// How that descriptor was opened; sockets are always both.
     pub access: Access,
+}
+
+/// What the kernel itself says of the two ends of a pipe, whoever holds them; `None` where it says nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PipeEnds {
+    /// Whether the end that is read from is open.
+    pub reader: Option<bool>,
+    /// Whether the end that is written to is open.
+    pub writer: Option<bool>,
 }

@@ -18,7 +18,8 @@ pub type Argv = Vec<OsBytes>;
 pub struct Process {
     /// Pid and start time.
     pub key: ProcessKey,
-    /// Inode of a pidfd of it (unique for the system's lifetime, Linux 6.9).
+    /// What no other process of this boot has: the inode of a pidfd of it (Linux 6.9), the unique process id
+    /// (macOS, `p_uniqueid`).
     pub pidfd_inode: Option<u64>,
     /// Current parent; `None` for the first process and kernel threads' root.
     pub ppid: Option<Pid>,
@@ -28,7 +29,7 @@ pub struct Process {
     pub sid: Option<Pid>,
     /// Controlling terminal as ps(1) names it (`pts/3`); `None`: no terminal.
     pub tty: Option<String>,
-    /// State letter: R, S, D, T, t, Z, X, I.
+    /// State letter: R, S, D, T, t, Z, X, I; `?` where it lives and more may not be read.
     pub state: char,
     /// State with ps(1)'s marks: `<`, `N`, `L`, `s`, `l`, `+`.
     pub stat: String,

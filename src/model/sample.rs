@@ -1,11 +1,11 @@
 //! One pass over the system. Not atomic: a process can vanish in the middle of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::descriptor::Holder;
+use super::descriptor::{Holder, PipeEnds};
 use super::host::{Host, Observer, Visibility};
 use super::identity::{Pid, ProcessKey};
 use super::process::Process;
@@ -39,7 +39,13 @@ pub struct Sample {
     /// Who has a descriptor on the pipes and sockets that were searched for, by inode; every
     /// inode that was searched has an entry.
     pub holders: BTreeMap<u64, Vec<Holder>>,
-    /// Who holds the master of a pseudo-terminal, by the number of its slave `/dev/pts/N`.
+    /// What the kernel says of the ends of pipes, by inode, where it says it whoever holds them (macOS).
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub pipe_ends: BTreeMap<u64, PipeEnds>,
+    /// Processes whose parent is another than at their fork or last exec, by the kernel's word (macOS).
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub adopted: BTreeSet<ProcessKey>,
+    /// Who holds the master of a pseudo-terminal, by the number N of its slave `/dev/pts/N` (macOS `/dev/ttysN`).
     pub terminal_masters: BTreeMap<u32, Vec<Holder>>,
     /// Services that name a process of interest as their main one.
     pub units: Vec<Unit>,

@@ -13,11 +13,18 @@ use crate::model::sample::Sample;
 use crate::model::time::UnixMillis;
 use crate::store::Receipt;
 
+mod compare;
+mod environment;
+pub mod limits;
+mod nowhere;
 pub mod own;
+
+pub use self::nowhere::NoSignaller;
 
 #[cfg(target_os = "linux")]
 pub mod linux;
-#[cfg(target_os = "macos")]
+// Tests run everything but the calls on any system: the decoders take bytes.
+#[cfg(any(target_os = "macos", test))]
 pub mod macos;
 
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
@@ -67,13 +74,31 @@ pub struct SourceError {
     pub reason: String,
 }
 
-/// Returns what reads this system, and which one that is.
-pub fn system() -> Result<(Box<dyn Source>, Os), SourceError> {
+/// What this run may do to processes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ability {
+    /// Look at them: its signaller has nothing to send with.
+    Looks,
+    /// Signal them.
+    Signals,
+}
+
+/// What reads this system and signals its processes.
+pub struct System {
+    /// Reads it.
+    pub source: Box<dyn Source>,
+    /// Which one it is.
+    pub os: Os,
+    /// Signals, where the run may; shares with the source what is held of processes.
+    pub signaller: Box<dyn Signaller>,
+}
+
+/// Opens this system.
+pub fn system(ability: Ability) -> Result<System, SourceError> {
     #[cfg(target_os = "linux")]
-    let (source, os) = (linux::LinuxSource::new(linux::Options::default())?, Os::Linux);
+    return linux::system(ability);
     #[cfg(target_os = "macos")]
-    let (source, os) = (macos::MacosSource, Os::Macos);
-    Ok((Box::new(source), os))
+    return macos::system(ability);
 }
 
 /// Returns the wall clock.

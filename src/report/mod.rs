@@ -3,6 +3,7 @@
 //! JSON keeps exact text and is always redacted; every table passes `text::Safe`.
 
 mod difference;
+pub mod doctor;
 pub mod evidence;
 pub mod explain;
 mod fill;

@@ -294,6 +294,8 @@ pub(super) fn world(processes: Vec<Process>, instances: Vec<Instance>) -> World 
                     ],
                 ),
             ]),
+            pipe_ends: std::collections::BTreeMap::new(),
+            adopted: std::collections::BTreeSet::new(),
             terminal_masters: BTreeMap::from([(
                 3,
                 vec![Holder {

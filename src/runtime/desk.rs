@@ -1,6 +1,7 @@
 //! The desk: a thread of its own for whatever goes to the disk, so that a slow disk never blocks a
 //! key. Takes orders, one after the other, and answers each.
 
+mod act;
 mod run;
 mod work;
 
@@ -15,6 +16,7 @@ use crate::journal::Entry;
 use super::fault;
 
 use run::{Ending, Runner};
+use work::After;
 pub(super) use work::Work;
 
 /// Orders that are not done in this time when the screen ends are left behind.
@@ -27,7 +29,7 @@ pub(super) struct Desk {
     ended: mpsc::Receiver<()>,
     /// Told to commands that run: they end with the program.
     ending: Arc<Ending>,
-    /// One answer for each order.
+    /// One answer for each order; after a signal, a second one.
     pub(super) answers: UnboundedReceiver<Answer>,
 }
 
@@ -107,12 +109,20 @@ fn run(
             }
             order => order,
         };
-        let (outcome, terminal) = work.carry_out(order);
+        let (outcome, after) = work.carry_out(order);
+        let (terminal, wait) = match after {
+            After::Nothing => (None, None),
+            After::Terminal(bytes) => (Some(bytes), None),
+            After::Wait(wait) => (None, Some(wait)),
+        };
         // Nobody listens any more when the screen has ended: what was ordered is done all the same.
         let _ = answers.send(Answer {
             job,
             outcome,
             terminal,
         });
+        if let Some(wait) = wait {
+            wait.tell(job, answers);
+        }
     }
 }

@@ -32,12 +32,19 @@ pub(super) fn catch() -> UnboundedReceiver<String> {
     receiver
 }
 
-/// Panics where a test asks for it by `MCPWAKE_TEST_PANIC=screen` or `=collector`; in debug builds
-/// only, a release build does not read the variable.
+/// Panics where a test asks for it by `MCPWAKE_TEST_PANIC=screen` or `=collector`; goes no further, for
+/// ever, where it asks for that by `MCPWAKE_TEST_HALT=announced`: the program can be killed there. In
+/// debug builds only, a release build does not read the variables.
 #[cfg(debug_assertions)]
 pub(super) fn point(place: &str) {
-    let asked = std::env::var("MCPWAKE_TEST_PANIC").is_ok_and(|wanted| wanted == place);
-    assert!(!asked, "asked for by MCPWAKE_TEST_PANIC={place}");
+    let asked = |variable| std::env::var(variable).is_ok_and(|wanted| wanted == place);
+    assert!(
+        !asked("MCPWAKE_TEST_PANIC"),
+        "asked for by MCPWAKE_TEST_PANIC={place}"
+    );
+    while asked("MCPWAKE_TEST_HALT") {
+        std::thread::park();
+    }
 }
 
 /// Does nothing: faults are injected in debug builds only.

@@ -3,7 +3,7 @@
 //! queues nothing and neither a slow scan nor a stalled line blocks a key or a signal.
 
 pub mod caps;
-mod clipboard;
+pub mod clipboard;
 pub mod collector;
 mod desk;
 mod editor;
@@ -25,7 +25,7 @@ use tokio::sync::mpsc::{Receiver, UnboundedReceiver};
 use tokio::time::{Instant, sleep_until};
 
 use crate::app::{Event, Options};
-use crate::platform::wall_clock;
+use crate::platform::{NoSignaller, Signaller, wall_clock};
 use crate::store::Access;
 
 use self::caps::{Capabilities, Surroundings};
@@ -57,8 +57,8 @@ pub enum RunError {
 
 /// Where worlds come from.
 pub enum Worlds {
-    /// From this machine, now.
-    Live(Box<Collector>),
+    /// From this machine, now; with what signals its processes.
+    Live(Box<Collector>, Box<dyn Signaller>),
     /// From the disk; with what the judgement knew then.
     Saved(Saved, Knowledge),
 }
@@ -159,11 +159,17 @@ async fn show(
     } else {
         Access::ReadWrite
     };
-    let (knowledge, feed) = match worlds {
-        Worlds::Live(collector) => (collector.knowledge(), Feed::start(*collector, asked)?),
-        Worlds::Saved(saved, knowledge) => (knowledge, Feed::follow(Follower::new(saved), asked)?),
+    let (knowledge, feed, signaller) = match worlds {
+        Worlds::Live(collector, signaller) => {
+            (collector.knowledge(), Feed::start(*collector, asked)?, signaller)
+        }
+        Worlds::Saved(saved, knowledge) => {
+            let feed = Feed::follow(Follower::new(saved), asked)?;
+            (knowledge, feed, nobody())
+        }
     };
-    let work = Work::new(access, Arc::clone(&screen.keep_redactor), knowledge, rules);
+    let redactor = Arc::clone(&screen.keep_redactor);
+    let work = Work::new(access, redactor, knowledge, rules, signaller);
     let desk = Desk::start(work)?;
     let mut window = Window::new(screen, Screen::enter(capabilities)?, feed, desk, reading, asked);
     window.resized()?;
@@ -175,6 +181,13 @@ async fn show(
             return Ok(());
         }
     }
+}
+
+/// The processes of a saved world may be another machine's, and have ended.
+fn nobody() -> Box<dyn Signaller> {
+    Box::new(NoSignaller::new(
+        "these processes were saved: start mcpwake on their machine to signal them",
+    ))
 }
 
 impl Sources<'_> {

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use super::error::StoreError;
 use super::files;
 use crate::journal::line::{Joint, LONGEST_LINE, Line, Sealed};
-use crate::journal::{Digest, Entry, Head, Operator};
+use crate::journal::{Digest, Entry, Head, Operator, TargetRef};
+use crate::model::act::{Signal, Target};
 use crate::model::time::UnixMillis;
 
 /// How much is read at a time when looking for the last line.
@@ -25,7 +26,14 @@ const UNORDERED_MS: i64 = 10_000;
 pub struct Receipt {
     head: Head,
     at: UnixMillis,
-    announces: bool,
+    announced: Option<Announced>,
+}
+
+/// The signal that an entry announces, and the processes it is announced for.
+#[derive(Debug, PartialEq, Eq)]
+struct Announced {
+    signal: String,
+    targets: Vec<TargetRef>,
 }
 
 impl Receipt {
@@ -39,9 +47,16 @@ impl Receipt {
         self.at
     }
 
-    /// Returns whether the entry announces a signal.
-    pub fn announces_signal(&self) -> bool {
-        self.announces
+    /// Returns whether the entry announces this signal to this very process. Of two with the same pid
+    /// and start time, the inode of the pidfd tells which is meant, where both name it.
+    pub fn announces(&self, signal: Signal, target: &Target) -> bool {
+        self.announced.as_ref().is_some_and(|announced| {
+            announced.signal == signal.word()
+                && announced.targets.iter().any(|named| {
+                    let inodes = named.pidfd_inode.zip(target.pidfd_inode);
+                    named.key == target.key && inodes.is_none_or(|(named, seen)| named == seen)
+                })
+        })
     }
 }
 
@@ -242,8 +257,18 @@ impl<'a> Journal<'a> {
         Ok(Receipt {
             head: sealed.head,
             at: addition.at,
-            announces: matches!(addition.entry, Entry::AboutToSignal { .. }),
+            announced: announced(addition.entry),
         })
+    }
+}
+
+fn announced(entry: &Entry) -> Option<Announced> {
+    match entry {
+        Entry::AboutToSignal { signal, targets, .. } => Some(Announced {
+            signal: signal.clone(),
+            targets: targets.clone(),
+        }),
+        _ => None,
     }
 }
 

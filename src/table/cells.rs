@@ -6,6 +6,7 @@ use super::processes;
 use super::row::{Figures, Node, Reach, RowId};
 use super::sort;
 use super::why;
+use crate::model::bytes::OsBytes;
 use crate::model::finding::Finding;
 use crate::model::identity::{Pid, ProcessKey};
 use crate::model::instance::{Instance, OwnerKey, Role};
@@ -202,7 +203,7 @@ fn owner_title(shown: Shown<'_>, owner: &OwnerKey) -> Safe {
         }
         OwnerKey::Process(key) => match (shown.world.judged.clients.get(key), shown.process(*key)) {
             (Some(client), _) => Safe::from_text(&client.name),
-            (None, Some(process)) => shown.name(process),
+            (None, Some(process)) => program_and_script(shown, process),
             (None, None) => Safe::literal("(gone)"),
         },
         OwnerKey::User(uid) => {
@@ -216,6 +217,24 @@ fn owner_title(shown: Shown<'_>, owner: &OwnerKey) -> Safe {
             );
             Safe::join([Safe::literal("unknown, of user"), name], " ")
         }
+    }
+}
+
+/// Returns what tells one unknown client from another: its program and the file that it runs, `node client.mjs`.
+fn program_and_script(shown: Shown<'_>, process: &Process) -> Safe {
+    const LONGEST: usize = 32;
+    let name = shown.name(process);
+    let operand = process
+        .args()
+        .iter()
+        .skip(1)
+        .find(|argument| !argument.as_bytes().starts_with(b"-"));
+    let file = operand.filter(|operand| operand.as_bytes().iter().any(|byte| matches!(byte, b'/' | b'.')));
+    match file.map(OsBytes::basename) {
+        Some(file) if !file.is_empty() && file.len() <= LONGEST => {
+            Safe::join([name, shown.safe_bytes(file)], " ")
+        }
+        _ => name,
     }
 }
 
@@ -243,10 +262,10 @@ fn owner_name(shown: Shown<'_>, node: &Node, owner: &OwnerKey) -> Safe {
             let user = shown.process(*key).and_then(processes::user);
             let user = user.map_or(Safe::default(), |user| Safe::from_text(&user));
             let pid = Safe::join([Safe::from_text(&key.pid.to_string()), user], " ");
-            let client = if is_client(shown, *key) {
+            let client = if shown.world.judged.clients.contains_key(key) {
                 ""
             } else {
-                " (no known client)"
+                " (unknown)"
             };
             let count = Safe::from_text(&format!("{count}{client}"));
             Safe::join([title, pid, count], "  ")

@@ -81,8 +81,20 @@ impl Redactor {
 
     /// Returns a line that may not be UTF-8 with every secret replaced.
     pub fn bytes(&self, line: &[u8]) -> Vec<u8> {
+        if is_bare_name(line) {
+            return line.to_vec();
+        }
         self.argv(&[line]).pop().unwrap_or_default()
     }
+}
+
+/// Whether a text is too short and too plain for any rule, as most names of programs are.
+fn is_bare_name(text: &[u8]) -> bool {
+    const SHORTEST_SECRET: usize = 12;
+    text.len() < SHORTEST_SECRET
+        && text
+            .iter()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
 }
 
 /// How the elements are read in one walk.

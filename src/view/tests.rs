@@ -1,5 +1,6 @@
 //! Whole screens, drawn on a terminal that is a buffer.
 
+mod acting;
 mod frozen;
 mod kept;
 
@@ -52,6 +53,16 @@ fn long_command() -> Arc<World> {
     let argv = std::iter::once("/opt/tools/python3".to_owned())
         .chain((0..12).map(|at| format!("--directory-{at}=/srv/repositories/number-{at}")));
     scene.edit(48_271).argv = Reading::Value(argv.map(|one| one.into_bytes().into()).collect());
+    scene.world()
+}
+
+/// The live world, where the catalogue does not know the client of pid 2211.
+fn unknown_client() -> Arc<World> {
+    let mut scene = live();
+    let client = scene.edit(2211);
+    client.argv = Reading::Value(["node", "/srv/tools/driver.mjs"].map(Into::into).to_vec());
+    let key = client.key;
+    scene.judged.clients.remove(&key);
     scene.world()
 }
 
@@ -122,8 +133,9 @@ screens! {
     low_80: live().world(), (80, 12), "";
     head_of_a_long_command_80: long_command(), USUAL, "4";
     head_of_a_long_command_full_80: long_command(), USUAL, "4 <enter> <enter>";
+    unknown_client_80: unknown_client(), USUAL, "g <down> <down> <down> <down>";
     filter_wrong_80: live().world(), USUAL, "/ finding:sevred";
-    later_key_80: live().world(), USUAL, "T";
+    later_key_80: live().world(), USUAL, "7";
 }
 
 /// A client with a chain of launchers, unfolded in every way.

@@ -17,6 +17,8 @@ mod part;
 #[cfg(target_os = "linux")]
 mod programs;
 #[cfg(target_os = "linux")]
+mod signals;
+#[cfg(target_os = "linux")]
 mod situations;
 #[cfg(target_os = "linux")]
 mod stage;
@@ -29,10 +31,15 @@ fn main() -> std::process::ExitCode {
         part::play(&part);
         return std::process::ExitCode::SUCCESS;
     }
+    if signals::play() {
+        return std::process::ExitCode::SUCCESS;
+    }
     let arguments = libtest_mimic::Arguments::from_args();
     common::watched::adopt_orphans();
-    let trials = situations::trials().into_iter().chain(programs::trials());
-    libtest_mimic::run(&arguments, trials.collect()).exit_code()
+    let mut trials = situations::trials();
+    trials.extend(programs::trials());
+    trials.extend(signals::trials());
+    libtest_mimic::run(&arguments, trials).exit_code()
 }
 
 /// The situations need Linux: pidfds, and a parent that adopts orphans.

@@ -1,6 +1,8 @@
 //! What only a runtime of its own can play: a title that is overwritten, a main thread that exits alone.
 
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::Arc;
@@ -10,14 +12,18 @@ use mcpwake::catalog::Catalog;
 use mcpwake::model::instance::Instance;
 use mcpwake::model::world::World;
 use mcpwake::runtime::collector::Collector;
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use tempfile::TempDir;
 
 use crate::common::watched::{Watched, take_down};
 
-/// Leaves when its stdin ends; overwrites its title when told to.
+/// Leaves when its stdin ends, or never; overwrites its title when told to.
 const SERVER: &str = "
+if (process.env.STAYS) setInterval(() => {}, 1e6);
+else {
 process.stdin.on('data', () => { process.title = 'idle'; console.log('titled'); });
 process.stdin.on('end', () => process.exit());
+}
 console.log('ready');
 ";
 
@@ -39,6 +45,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             "attached_to_a_client_whose_main_thread_has_exited",
             client_without_its_main_thread,
         ),
+        Trial::test("unknown_on_connections_that_are_no_wire", on_a_connection),
     ]
 }
 
@@ -61,8 +68,8 @@ fn script() -> Script {
 
 fn collector() -> Result<Collector, Failed> {
     let catalog = Arc::new(Catalog::builtin().map_err(|error| error.to_string())?);
-    let (source, os) = mcpwake::platform::system()?;
-    Ok(Collector::at_once(source, catalog, os))
+    let system = mcpwake::platform::system(mcpwake::platform::Ability::Looks)?;
+    Ok(Collector::at_once(system.source, catalog, system.os))
 }
 
 fn instance(world: &World, server: u32) -> Result<&Instance, Failed> {
@@ -111,6 +118,50 @@ fn stays_under_another_title() -> Result<(), Failed> {
             == (&before.name, before.finding, &before.identified_by);
         if title != ["idle"] || !overwritten || !same {
             return Err(format!("{title:?}: {after:#?}").into());
+        }
+    }
+    Ok(())
+}
+
+/// As inetd(8) and socket activation start a server: never severed, whoever holds the other end.
+fn on_a_connection() -> Result<(), Failed> {
+    let script = script();
+    let path = script.path.with_file_name("socket");
+    let listener = UnixListener::bind(&path).unwrap();
+    let accepted = || {
+        let there = OwnedFd::from(UnixStream::connect(&path).unwrap());
+        (OwnedFd::from(listener.accept().unwrap().0), there)
+    };
+    let packets = || {
+        socketpair(
+            AddressFamily::UNIX,
+            SocketType::SEQPACKET,
+            SocketFlags::CLOEXEC,
+            None,
+        )
+        .unwrap()
+    };
+    for ((stdin, there), kind) in [
+        (accepted(), "a unix stream socket bound to"),
+        (packets(), "a unix seqpacket socket"),
+    ] {
+        let mut sleeper = Command::new("node");
+        sleeper
+            .arg(&script.path)
+            .env("STAYS", "1")
+            .stdin(stdin)
+            .stdout(Stdio::piped());
+        let mut server = Ward(sleeper.spawn().unwrap());
+        line(&mut BufReader::new(server.0.stdout.take().unwrap()));
+        let mut there = Some(there);
+        for other in ["other end held by", "other end closed"] {
+            let world = collector()?.next(None)?;
+            let judged = instance(&world, server.0.id())?;
+            let text = &judged.facts[0].text;
+            if judged.finding.word() != "unknown" || !text.contains(kind) || !text.contains(other) {
+                return Err(format!("{kind}, {other}: {judged:#?}").into());
+            }
+            drop(there.take());
         }
     }
     Ok(())

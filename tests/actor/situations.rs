@@ -7,6 +7,7 @@ use libtest_mimic::{Failed, Trial};
 use mcpwake::catalog::Catalog;
 use mcpwake::model::finding::Finding;
 use mcpwake::model::world::World;
+use mcpwake::platform::{self, Ability, System};
 use mcpwake::runtime::collector::Collector;
 use serde_json::Value;
 
@@ -394,7 +395,7 @@ fn a_wrong_finding_fails() -> Result<(), Failed> {
 /// knows it, and says so once two samples have seen it, two seconds apart.
 fn a_zombie_is_defunct() -> Result<(), Failed> {
     let catalog = Arc::new(Catalog::builtin().map_err(|error| error.to_string())?);
-    let (source, os) = mcpwake::platform::system()?;
+    let System { source, os, .. } = platform::system(Ability::Looks)?;
     let mut collector = Collector::at_once(source, catalog, os);
     let stage = Stage::up(client(vec![launched(Wire::Pipes)]));
     let server = stage.pid("server");

@@ -104,6 +104,7 @@ fn commands_of_no_version_are_not_listed() {
         "list",
         "show",
         "explain",
+        "doctor",
         "completions",
         "man",
         "--read-only",
@@ -111,7 +112,7 @@ fn commands_of_no_version_are_not_listed() {
     ] {
         assert!(help.contains(wanted), "{wanted}");
     }
-    for absent in ["doctor", "drill", "--from"] {
+    for absent in ["doctor-part", "drill", "--from"] {
         assert!(!help.contains(absent), "{absent}");
     }
 }

@@ -6,7 +6,9 @@
     reason = "a test that cannot go on fails there, in its helpers too"
 )]
 
+mod act;
 mod cli;
+mod doctor;
 mod keep;
 mod platform;
 mod pty;

@@ -175,3 +175,21 @@ fn an_unreadable_parent_that_started_it_may_hold_the_wire() {
     machine.pipe(SERVER, 0, 900, Access::Read);
     assert_eq!(instance(&once(&machine), SERVER).finding, Finding::Severed);
 }
+
+#[test]
+fn the_first_process_of_a_container_can_be_the_client() {
+    let mut machine = Machine::new();
+    machine.add_argv(1, 0, vec!["claude".into()]);
+    machine.add(SERVER, 1, super::PYTHON_SERVER);
+    machine.wire_pipes(1, SERVER, 900);
+    let judged = once(&machine);
+    let server = instance(&judged, SERVER);
+    assert_eq!(
+        (server.finding, server.lineage),
+        (Finding::Attached, Lineage::Child)
+    );
+    let_go(&mut machine, 1);
+    assert_eq!(instance(&once(&machine), SERVER).lineage, Lineage::Unknown);
+    machine.process(1).argv = Reading::Value(vec!["/sbin/init".into()]);
+    assert_eq!(instance(&once(&machine), SERVER).lineage, Lineage::Reparented);
+}

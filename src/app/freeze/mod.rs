@@ -92,11 +92,11 @@ impl Feed {
         }
     }
 
-    /// Returns the newest world of this machine, shown or behind a held one.
+    /// Returns the newest world, whatever is shown.
     pub fn newest(&self) -> Option<&Arc<World>> {
         match self {
-            Self::Waiting | Self::Saved(_) => None,
-            Self::Live(world) => Some(world),
+            Self::Waiting => None,
+            Self::Live(world) | Self::Saved(world) => Some(world),
             Self::Freezing(freezing) => Some(&freezing.live),
             Self::Frozen(frozen) => Some(&frozen.live),
         }

@@ -23,10 +23,11 @@ pub use record::Progress;
 
 pub(super) use command::ran;
 pub(super) use form::{key as form_key, paste as form_paste};
+pub(super) use record::of as record_of;
 pub(super) use tally::{count, tally};
 pub(super) use update::{
-    Then, add, called, follow, interrupt, leave, look_at_clock, note, open, opened, quit, record, take_note,
-    titled, toggle_about, written,
+    Then, add, append, ask_title, called, follow, interrupt, leave, look_at_clock, note, open, opened, quit,
+    record, take_note, titled, toggle_about, written,
 };
 
 /// What is kept.

@@ -31,12 +31,13 @@ pub(super) struct Closer {
 }
 
 impl Closer {
-    /// Nothing was looked at yet. `live`: the processes are those of the running kernel.
-    pub(super) fn new(live: bool) -> Self {
+    /// Nothing was looked at yet. `live`: the processes are those of the running kernel; their pidfds are kept
+    /// in `pidfds`.
+    pub(super) fn new(live: bool, pidfds: Pidfds) -> Self {
         Self {
             live,
             search: Search::default(),
-            pidfds: Pidfds::default(),
+            pidfds,
             details: Details::default(),
             not_dumped: BTreeSet::new(),
         }

@@ -116,7 +116,7 @@ pub(super) fn observer(
 
 /// Returns the own pid as the proc file system that is read numbers it: it may be that of another pid
 /// namespace.
-fn own_pid(reader: &Reader) -> Pid {
+pub(super) fn own_pid(reader: &Reader) -> Pid {
     let seen = rustix::fs::readlinkat(reader.root(), "self", Vec::new())
         .ok()
         .and_then(|text| decimal(text.as_bytes()))
@@ -127,7 +127,7 @@ fn own_pid(reader: &Reader) -> Pid {
 }
 
 /// Returns the parents of a process, nearest first. A process can be seen twice only through a reused pid.
-pub(super) fn ancestors(pid: Pid, parent_of: impl Fn(Pid) -> Option<Pid>) -> Vec<Pid> {
+pub(super) fn ancestors(pid: Pid, mut parent_of: impl FnMut(Pid) -> Option<Pid>) -> Vec<Pid> {
     let mut found = Vec::new();
     let mut next = parent_of(pid);
     while let Some(parent) = next.filter(|parent| *parent != pid && !found.contains(parent)) {

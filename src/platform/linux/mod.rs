@@ -7,35 +7,41 @@ mod details;
 mod entry;
 mod holders;
 mod host;
+pub mod kernel;
 mod managers;
 mod netlink;
 mod parse;
 mod pidfd;
 mod reader;
+mod signaller;
 mod table;
 mod units;
 mod users;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use rustix::process::{Resource, getrlimit};
 
 use self::closer::Closer;
 use self::entry::Units;
 use self::host::Machine;
+use self::kernel::{Opens, Running, Sends};
 use self::managers::ServiceManagers;
 use self::reader::Reader;
+use self::signaller::looker::Looker;
 use self::table::{Table, Unseen};
 use self::users::Users;
-use super::{Source, SourceError};
-use crate::model::host::{Observer, Visibility};
+use super::{Ability, Signaller, Source, SourceError, System};
+use crate::model::host::{Observer, Os, Visibility};
 use crate::model::interest::Interest;
 use crate::model::process::Process;
 use crate::model::reading::{Absence, Reading};
 use crate::model::sample::{Problem, Sample};
 
 pub use self::pidfd::Pidfds;
+pub use self::signaller::{LinuxOnlooker, LinuxSignaller};
 pub use self::users::home_of;
 
 /// Descriptors that stay free for everything but the kept files of processes.
@@ -85,24 +91,25 @@ pub struct LinuxSource {
 impl LinuxSource {
     /// Opens the proc file system. Fails where it is not one.
     pub fn new(options: Options) -> Result<Self, SourceError> {
+        Self::on(options, Arc::new(Running))
+    }
+
+    /// The same, with another way to open pidfds.
+    pub fn on(options: Options, opens: Arc<dyn Opens>) -> Result<Self, SourceError> {
         let mut reader = Reader::open(&options.proc_root)?;
         let machine = Machine::read(&mut reader)?;
-        let units = Units {
-            page_bytes: u64::try_from(rustix::param::page_size()).unwrap_or(4096),
-            ticks_per_second: rustix::param::clock_ticks_per_second(),
-        };
         let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
         let room = limit.saturating_sub(RESERVED_DESCRIPTORS).min(MOST_KEPT_FILES);
         let kept_files = options.kept_files.min(usize::try_from(room).unwrap_or(0));
         let hidepid = mount_hides(&mut reader, &options);
         Ok(Self {
-            table: Table::new(units, kept_files),
+            table: Table::new(units(), kept_files),
             users: Users::new(&options.passwd),
             reader,
             machine,
             observer: None,
             hidepid,
-            closer: Closer::new(options.live),
+            closer: Closer::new(options.live, Pidfds::opened_by(opens)),
             managers: ServiceManagers::default(),
             options,
         })
@@ -111,6 +118,32 @@ impl LinuxSource {
     /// Returns the pidfds of the processes that were looked at closely; they are opened then and kept.
     pub fn pidfds(&self) -> Pidfds {
         self.closer.pidfds()
+    }
+
+    /// Returns what signals, through the pidfds that are kept here.
+    pub fn signaller(&self) -> Result<LinuxSignaller, SourceError> {
+        self.signaller_through(Box::new(Running))
+    }
+
+    /// The same, with another way to send.
+    pub fn signaller_through(&self, sends: Box<dyn Sends>) -> Result<LinuxSignaller, SourceError> {
+        Ok(LinuxSignaller::new(self.looker()?, sends))
+    }
+
+    /// Returns what looks at processes as a signaller does, and cannot signal.
+    pub fn onlooker(&self) -> Result<LinuxOnlooker, SourceError> {
+        self.looker().map(LinuxOnlooker::new)
+    }
+
+    fn looker(&self) -> Result<Looker, SourceError> {
+        if !self.options.live {
+            return Err(self.failure(
+                "signal the processes of",
+                "it is a copy, they may be another machine's",
+            ));
+        }
+        let users = Users::new(&self.options.passwd);
+        Looker::new(self.options.proc_root.clone(), users, units(), self.pidfds())
     }
 
     /// Who looks does not change while the program runs.
@@ -168,6 +201,8 @@ impl Source for LinuxSource {
             processes,
             sockets: Reading::Unread,
             holders: BTreeMap::new(),
+            pipe_ends: std::collections::BTreeMap::new(),
+            adopted: std::collections::BTreeSet::new(),
             terminal_masters: BTreeMap::new(),
             units: Vec::new(),
             unsearched: Vec::new(),
@@ -226,6 +261,27 @@ impl LinuxSource {
             });
         }
         problems
+    }
+}
+
+/// Opens this system.
+pub(super) fn system(ability: Ability) -> Result<System, SourceError> {
+    let source = LinuxSource::new(Options::default())?;
+    let signaller: Box<dyn Signaller> = match ability {
+        Ability::Looks => Box::new(source.onlooker()?),
+        Ability::Signals => Box::new(source.signaller()?),
+    };
+    Ok(System {
+        source: Box::new(source),
+        os: Os::Linux,
+        signaller,
+    })
+}
+
+fn units() -> Units {
+    Units {
+        page_bytes: u64::try_from(rustix::param::page_size()).unwrap_or(4096),
+        ticks_per_second: rustix::param::clock_ticks_per_second(),
     }
 }
 

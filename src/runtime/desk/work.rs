@@ -5,16 +5,17 @@ use std::fs::{self, File};
 use std::io::{self, Cursor, Read};
 use std::sync::Arc;
 
+use super::act::{Hand, Signalled, Wait};
 use crate::app::freeze::SavedFile;
-use crate::app::{Attach, Copy, Material, Opened, Order, Outcome};
+use crate::app::{Attach, Copy, Material, Opened, Order, Outcome, Signalling};
 use crate::journal::entry::{AttachedFrom, SnapshotReason};
 use crate::journal::{Entry, Line, Operator};
 use crate::model::host::Observer;
 use crate::model::world::World;
-use crate::platform::wall_clock;
+use crate::platform::{Signaller, wall_clock};
 use crate::store::files::Kept;
 use crate::store::place::state_directory;
-use crate::store::{Access, Attachment, Incident, Opening, Snapshot, Store, StoreError};
+use crate::store::{Access, Attachment, Incident, Opening, Receipt, Snapshot, Store, StoreError};
 use crate::text::redact::Redactor;
 
 use crate::runtime::clipboard::{Clipboard, Surroundings};
@@ -33,14 +34,27 @@ pub(in crate::runtime) struct Work {
     home: Option<OsString>,
     open: Option<Open>,
     clipboard: Clipboard,
+    signaller: Box<dyn Signaller>,
+}
+
+/// What an order leaves to be done.
+pub(super) enum After {
+    /// Nothing.
+    Nothing,
+    /// These bytes have to reach the terminal, where that is a way to a clipboard.
+    Terminal(Vec<u8>),
+    /// The end of a process is waited for, and then told.
+    Wait(Wait),
 }
 
 /// The incident that is open.
-struct Open {
+pub(super) struct Open {
     incident: Incident,
     operator: Operator,
     /// Number of the last line that the screen knows.
     seen: u64,
+    /// What happened and could not be written: it goes before the next entry.
+    owed: Vec<Entry>,
 }
 
 impl Work {
@@ -51,6 +65,7 @@ impl Work {
         redactor: Arc<Redactor>,
         knowledge: Knowledge,
         rules: String,
+        signaller: Box<dyn Signaller>,
     ) -> Self {
         Self {
             access,
@@ -61,6 +76,7 @@ impl Work {
             home: std::env::var_os("HOME"),
             open: None,
             clipboard: Clipboard::new(Surroundings::of_this_process()),
+            signaller,
         }
     }
 
@@ -69,13 +85,15 @@ impl Work {
         self.access
     }
 
-    /// Carries out one order; answers with what the terminal has to be sent, where that is a way to
-    /// a clipboard.
-    pub(super) fn carry_out(&mut self, order: Order) -> (Outcome, Option<Vec<u8>>) {
+    /// Carries out one order; answers with what became of it, and what it leaves to be done.
+    pub(super) fn carry_out(&mut self, order: Order) -> (Outcome, After) {
         let outcome = match order {
             Order::Copy(copy) => {
                 let (said, terminal) = self.copy(&copy);
-                return (Outcome::Copied(said), terminal);
+                return (
+                    Outcome::Copied(said),
+                    terminal.map_or(After::Nothing, After::Terminal),
+                );
             }
             Order::Save { world, why } => Outcome::Saved(said(self.save(&world, why))),
             Order::Open { title, on } => Outcome::Opened(said(match title {
@@ -92,10 +110,31 @@ impl Work {
                 Some(open) => open.attach(*attach),
                 None => Err(NOT_OPEN.to_owned()),
             }),
-            Order::Look(_) => Outcome::Looked(Vec::new()),
-            Order::Signal(_) => Outcome::Signalled(Err("no signals in this version".to_owned())),
+            Order::Look(targets) => {
+                Outcome::Looked(targets.iter().map(|target| self.signaller.look(target)).collect())
+            }
+            Order::Signal(order) => {
+                let (outcome, wait) = self.signal(&order);
+                return (
+                    Outcome::Signalled(outcome),
+                    wait.map_or(After::Nothing, After::Wait),
+                );
+            }
         };
-        (outcome, None)
+        (outcome, After::Nothing)
+    }
+
+    fn signal(&mut self, order: &Signalling) -> Signalled {
+        let Some(journal) = &mut self.open else {
+            return (Err(format!("nothing was sent: {NOT_OPEN}")), None);
+        };
+        let signaller = self.signaller.as_mut();
+        Hand {
+            signaller,
+            journal,
+            order,
+        }
+        .signal()
     }
 
     fn copy(&mut self, copy: &Copy) -> (String, Option<Vec<u8>>) {
@@ -178,6 +217,7 @@ impl Work {
             incident,
             operator,
             seen: 0,
+            owed: Vec::new(),
         };
         let lines = open.new_lines()?;
         let title = lines.iter().find_map(|line| match &line.entry {
@@ -198,8 +238,22 @@ impl Work {
 
 impl Open {
     fn append(&mut self, entry: Entry) -> Result<Vec<Line>, StoreError> {
-        self.incident.append(entry, &self.operator, wall_clock())?;
+        self.write(entry)?;
         self.new_lines()
+    }
+
+    /// Appends an entry, behind those that are owed.
+    pub(super) fn write(&mut self, entry: Entry) -> Result<Receipt, StoreError> {
+        while let Some(owed) = self.owed.first() {
+            self.incident.append(owed.clone(), &self.operator, wall_clock())?;
+            self.owed.remove(0);
+        }
+        self.incident.append(entry, &self.operator, wall_clock())
+    }
+
+    /// Keeps what happened and could not be written, for the next time.
+    pub(super) fn owe(&mut self, entry: Entry) {
+        self.owed.push(entry);
     }
 
     fn attach(&mut self, attach: Attach) -> Result<Vec<Line>, String> {
@@ -228,7 +282,7 @@ impl Open {
     }
 
     /// Reads what was added since, by anybody.
-    fn new_lines(&mut self) -> Result<Vec<Line>, StoreError> {
+    pub(super) fn new_lines(&mut self) -> Result<Vec<Line>, StoreError> {
         let mut lines = Vec::new();
         let seen = self.seen;
         self.incident.read(&mut |line| {
@@ -255,4 +309,4 @@ fn said<T>(result: Result<T, StoreError>) -> Result<T, String> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -6,7 +6,7 @@ use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 use super::edits::{Edits, View};
 use super::leaf::{Anywhere, looks_random};
 use super::names::{Meaning, Names};
-use super::programs::Follow;
+use super::programs::{Follow, cluster_ends};
 use super::rules::{Check, Document, RuleError, Rules};
 use super::{json, words};
 
@@ -146,6 +146,10 @@ impl Engine {
                 };
             }
             Expect::HeaderMore if text == b";" => return Expect::HeaderValue,
+            Expect::Header if json::is_whole(text) => {
+                json::scan_map(self, text, depth, edits);
+                return Expect::Nothing;
+            }
             Expect::Header => {
                 if let Some(next) = self.header(text, Named::Header, edits) {
                     return next;
@@ -322,7 +326,7 @@ impl Engine {
         if is(&flags.environment) {
             return Some(Expect::Variable);
         }
-        if is(&flags.headers) {
+        if is(&flags.headers) || cluster_ends(flag, &flags.headers) {
             return Some(Expect::Header);
         }
         if is(&flags.shell) {

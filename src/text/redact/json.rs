@@ -37,6 +37,29 @@ pub(super) fn scan<'r>(engine: &'r Engine, text: &[u8], depth: usize, edits: &mu
     }
 }
 
+/// Finds the secrets in an object whose every value is one: headers.
+pub(super) fn scan_map<'r>(engine: &'r Engine, text: &[u8], depth: usize, edits: &mut Edits<'r>) {
+    let outside = Frame {
+        object: true,
+        at_key: false,
+        key: Key::Map,
+        all: false,
+        in_array: false,
+        named: false,
+        expect: Expect::Nothing,
+    };
+    let mut scanner = Scanner {
+        engine,
+        text,
+        at: 0,
+        depth,
+        edits,
+        frames: vec![outside],
+        so_far: Follow::default(),
+    };
+    scanner.run();
+}
+
 fn begins_json(text: &[u8]) -> bool {
     const BLANKS: usize = 64;
     let next = text[1..]

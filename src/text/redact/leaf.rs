@@ -59,7 +59,7 @@ impl Anywhere {
                 r#"(?:\\*["']([\w. -]{{1,64}})\\*["']\s*\]?\s*[:=]|(?:setdefault|[sg]et|putenv|[sg]etenv|setItem)\(\s*\\*["']([\w. -]{{1,64}})\\*["']\s*,)\s*\\*{VALUE}"#
             ))?,
             code: constant(&format!(
-                r#"([A-Za-z_$][\w.$-]{{0,63}})(?:\s{{0,4}}:\s{{0,4}}(\w{{1,64}}))?\s{{0,4}}:?=\s{{0,4}}\\*{VALUE}"#
+                r"([A-Za-z_$][\w.$-]{{0,63}})(?:\s{{0,4}}:\s{{0,4}}(\w{{1,64}}))?\s{{0,4}}:?=\s{{0,4}}\\*{VALUE}"
             ))?,
             base64: constant(r"(?:^|[^A-Za-z0-9+_-])((?:ey|ew|W[3wy])[A-Za-z0-9+/_-]{14,}={0,2})")?,
             chance: constant(&chance)?,

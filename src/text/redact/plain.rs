@@ -50,9 +50,10 @@ fn reads_as(c: char) -> Option<char> {
         // NUL ends an argument.
         '\0' => '\n',
         '\t' | '\n' | '\u{c}' | '\r' => c,
-        '\u{1}'..='\u{1f}' | '\u{7f}'..='\u{9f}' => return None,
-        // Soft hyphen, joiners, marks of direction, selectors, fillers, tags.
-        '\u{ad}'
+        // Control characters, soft hyphen, joiners, marks of direction, selectors, fillers, tags.
+        '\u{1}'..='\u{1f}'
+        | '\u{7f}'..='\u{9f}'
+        | '\u{ad}'
         | '\u{34f}'
         | '\u{61c}'
         | '\u{115f}'

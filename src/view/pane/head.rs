@@ -119,9 +119,12 @@ fn identification(subject: &Subject<'_>, process: &Process) -> Safe {
             (RowId::Owner(OwnerKey::Process(_)), None) => {
                 let count = subject.node.figures.instances;
                 let servers = if count == 1 { "server" } else { "servers" };
-                Safe::from_text(&format!(
-                    "no known client; {count} {servers} under it; e explains"
-                ))
+                let what = if cells::is_client(subject.shown, process.key) {
+                    "not a known client, but it holds a wire"
+                } else {
+                    "not a known client"
+                };
+                Safe::from_text(&format!("{what}; {count} {servers} under it; e explains"))
             }
             (RowId::Owner(_), None) => Safe::literal("no client: what it adopted is below it; e explains"),
             _ => Safe::literal("no MCP server, as far as is seen; e explains"),

@@ -191,6 +191,8 @@ pub(crate) fn world(count: u32) -> World {
             processes: processes.collect(),
             sockets: Reading::Value(Sockets::default()),
             holders: BTreeMap::from([(77, Vec::new())]),
+            pipe_ends: std::collections::BTreeMap::new(),
+            adopted: std::collections::BTreeSet::new(),
             terminal_masters: BTreeMap::new(),
             units: Vec::new(),
             unsearched: Vec::new(),

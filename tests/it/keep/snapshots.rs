@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use mcpwake::catalog::Catalog;
 use mcpwake::model::world::World;
-use mcpwake::platform;
+use mcpwake::platform::{self, Ability, System};
 use mcpwake::report::{Selection, inventory};
 use mcpwake::runtime::collector::Collector;
 use mcpwake::store::{Snapshot, StoreError};
@@ -49,7 +49,7 @@ fn the_first_versions_snapshot_opens() {
 }
 
 fn live() -> Arc<World> {
-    let (source, os) = platform::system().unwrap();
+    let System { source, os, .. } = platform::system(Ability::Looks).unwrap();
     let catalog = Arc::new(Catalog::builtin().unwrap());
     Collector::at_once(source, catalog, os).next(None).unwrap()
 }

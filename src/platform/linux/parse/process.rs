@@ -1,10 +1,11 @@
 //! `cmdline`, `environ`, `status`, `cgroup` of a process.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::{decimal, in_base, labelled, words};
 use crate::model::bytes::OsBytes;
 use crate::model::process::{Argv, Environment, SignalMasks};
+use crate::platform::environment;
 
 /// Splits a command line at its NULs. Empty elements inside are kept, those at the end (padding of a
 /// rewritten title) are not.
@@ -25,32 +26,8 @@ pub(in crate::platform::linux) fn argv(bytes: &[u8]) -> Argv {
 }
 
 /// Keeps the names of an environment, and the values of `identifiers` only.
-///
-/// Elements without `=` (a process may write what it likes there) are dropped.
 pub(in crate::platform::linux) fn environment(bytes: &[u8], identifiers: &BTreeSet<String>) -> Environment {
-    let mut names = BTreeSet::new();
-    let mut values = BTreeMap::new();
-    for element in bytes.split(|byte| *byte == 0) {
-        let Some(equals) = element.iter().position(|byte| *byte == b'=').filter(|at| *at > 0) else {
-            continue;
-        };
-        let (name, value) = element.split_at(equals);
-        let value = value.get(1..).unwrap_or_default();
-        let identifier = std::str::from_utf8(name)
-            .ok()
-            .filter(|name| identifiers.contains(*name));
-        if let Some(name) = identifier {
-            // getenv(3) takes the first of several.
-            values
-                .entry(name.to_owned())
-                .or_insert_with(|| OsBytes::from(value));
-        }
-        names.insert(OsBytes::from(name));
-    }
-    Environment {
-        names: names.into_iter().collect(),
-        identifiers: values,
-    }
+    environment::keep(bytes.split(|byte| *byte == 0), identifiers)
 }
 
 /// Returns the number that a variable of an environment holds, as getenv(3) finds it.

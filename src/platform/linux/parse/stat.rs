@@ -8,6 +8,9 @@ const KERNEL_THREAD: u64 = 0x0020_0000;
 /// `PF_FORKNOEXEC`: forked, and no exec since.
 const FORKED_NO_EXEC: u64 = 0x40;
 
+/// `PF_EXITING`: it is on its way out; memory and descriptors go first.
+const EXITING: u64 = 0x4;
+
 /// The fields of a stat line that this program uses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::platform::linux) struct Stat {
@@ -77,6 +80,16 @@ impl Stat {
     /// Returns whether it has run no exec since it was forked.
     pub(in crate::platform::linux) fn forked_no_exec(&self) -> bool {
         self.flags & FORKED_NO_EXEC != 0
+    }
+
+    /// Returns whether it is on its way out.
+    pub(in crate::platform::linux) fn exiting(&self) -> bool {
+        self.flags & EXITING != 0
+    }
+
+    /// Returns whether it has exited and waits for its parent.
+    pub(in crate::platform::linux) fn has_exited(&self) -> bool {
+        matches!(self.state, 'Z' | 'X')
     }
 
     /// Returns the state with ps(1)'s marks, in its order.

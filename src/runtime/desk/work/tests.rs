@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tempfile::TempDir;
 
-use super::Work;
+use super::{After, Work};
 use crate::analysis::Known;
 use crate::app::testkit::{live, options};
 use crate::app::{Attach, Copy, Material, Opened, Order, Outcome};
@@ -14,6 +14,7 @@ use crate::catalog::Catalog;
 use crate::journal::entry::SnapshotReason;
 use crate::journal::{Digest, Entry};
 use crate::model::world::World;
+use crate::platform::{NoSignaller, Signaller};
 use crate::runtime::collector::Knowledge;
 use crate::store::Access;
 
@@ -23,13 +24,26 @@ fn own_uid() -> u32 {
 }
 
 /// A world that this user sees: the store checks who owns its directories.
-fn world() -> Arc<World> {
+pub(in crate::runtime::desk) fn world() -> Arc<World> {
     let mut scene = live();
     scene.sample.observer.uid = own_uid();
     scene.world()
 }
 
 fn work(state: &TempDir, access: Access) -> Work {
+    signalling(
+        state.path(),
+        access,
+        Box::new(NoSignaller::new("a test of the disk")),
+    )
+}
+
+/// A desk with its state in this directory.
+pub(in crate::runtime::desk) fn signalling(
+    state: &Path,
+    access: Access,
+    signaller: Box<dyn Signaller>,
+) -> Work {
     let knowledge = Knowledge::fixed(Known {
         catalog: Arc::new(Catalog::builtin().unwrap()),
         configured: Arc::default(),
@@ -39,12 +53,13 @@ fn work(state: &TempDir, access: Access) -> Work {
         options().keep_redactor,
         knowledge,
         "rules of a test".to_owned(),
+        signaller,
     );
-    work.state_home = Some(state.path().as_os_str().to_owned());
+    work.state_home = Some(state.as_os_str().to_owned());
     work
 }
 
-fn opened(work: &mut Work) -> Opened {
+pub(in crate::runtime::desk) fn opened(work: &mut Work) -> Opened {
     let order = Order::Open {
         title: Some("OPS-1412".to_owned()),
         on: world(),
@@ -55,7 +70,7 @@ fn opened(work: &mut Work) -> Opened {
     }
 }
 
-fn note(text: &str) -> Order {
+pub(in crate::runtime::desk) fn note(text: &str) -> Order {
     Order::Append(Box::new(Entry::Note {
         on: None,
         text: text.to_owned(),
@@ -173,8 +188,8 @@ fn a_copy_has_a_file_once_an_incident_is_open() {
         what: "2 rows".to_owned(),
         on: world(),
     };
-    let (outcome, terminal) = work.carry_out(Order::Copy(Box::new(copy)));
-    assert_eq!(terminal, None);
+    let (outcome, after) = work.carry_out(Order::Copy(Box::new(copy)));
+    assert!(matches!(after, After::Nothing));
     assert!(
         matches!(&outcome, Outcome::Copied(said) if said.starts_with("2 rows: not sent") && said.contains("copies/")),
         "{outcome:?}"

@@ -71,15 +71,34 @@ fn logins_of_name_and_password() {
                 "curl -U p:<*> --proxy-user p:<*>",
             ),
             ("x --user alex:1234", "x --user alex:<*>"),
+            (
+                "python3 server.py --user alex:hunter2Pw",
+                "python3 server.py --user alex:<*>",
+            ),
+            (
+                "docker run mcp/x --user alex:hunter2Pw",
+                "docker run mcp/x --user alex:<*>",
+            ),
+            ("ssh h tool --user alex:hunter2Pw", "ssh h tool --user alex:<*>"),
+            (
+                "sudo -u alex tool -u alex:hunter2Pw",
+                "sudo -u alex tool -u alex:<*>",
+            ),
+            ("curl -sSu alex:hunter2Pw h", "curl -sSu alex:<*> h"),
+            ("curl -b sid=hunter2Pw h", "curl -b <*> h"),
             ("sh -c \"curl -u 'a:b c' h\"", "sh -c \"curl -u 'a:<*>' h\""),
         ],
         &[
             "docker run --user 1000:1000 -u node:node img",
             "sudo -u alex cmd",
+            "docker run --user 1000:root img",
+            "rsync -u host:/srv /srv",
+            "git push -u origin main:main",
             "python -u server.py",
             "x -u http://localhost:8080/mcp",
             "x --user alex",
             "curl -u alex:$PASSWORD h",
+            "curl -b cookies.txt -sSL h",
         ],
     );
 }
@@ -109,6 +128,7 @@ fn programs_whose_short_flag_is_a_password() {
                 "docker exec db mysqldump -phunter2Pw x",
                 "docker exec db mysqldump -p<*> x",
             ),
+            ("openssl enc -k hunter2Pw -in k", "openssl enc -k <*> -in k"),
             (
                 "openssl rsa -passin pass:hunter2Pw -in k",
                 "openssl rsa -passin pass:<*> -in k",
@@ -130,6 +150,7 @@ fn programs_whose_short_flag_is_a_password() {
             "mysql -h db -u root -p app",
             "sshpass -e ssh h",
             "docker run --name mysql -p3306:3306 img",
+            "server --kind mysql -port 3306 -path=/x",
             "docker run -i -e GITHUB_TOKEN ghcr.io/o/server:v0.9 stdio",
         ],
     );
@@ -171,6 +192,11 @@ fn headers_whose_name_says_key_token_secret_auth_api_or_cookie() {
             format!("--header={name}: <*>")
         );
     }
+    assert_eq!(argv(&["x", "-sSH", "X-My-Api: abc"])[2], "X-My-Api: <*>");
+    assert_eq!(
+        argv(&["x", "--headers", r#"{"X-Api":"abc","Accept":"${A}"}"#])[2],
+        r#"{"X-Api":"<*>","Accept":"${A}"}"#
+    );
     check_lines(
         &[],
         &[
