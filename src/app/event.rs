@@ -42,6 +42,8 @@ pub enum Event {
     },
     /// The wall clock.
     Tick(UnixMillis),
+    /// The program ends, whatever is open: a signal, or a terminal that is gone.
+    Leaving,
     /// The program runs in the foreground again.
     Resumed,
 }

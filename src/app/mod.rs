@@ -409,6 +409,7 @@ pub fn update(app: &mut App, event: Event) -> Vec<Effect> {
             app.now = now;
             Vec::new()
         }
+        Event::Leaving => keep::tally(app),
         Event::Resumed => vec![Effect::Redraw],
     };
     let selected = app.selected_process();

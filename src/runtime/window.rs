@@ -127,8 +127,12 @@ impl Window {
             Happened::Events(events) => self.handle(events)?,
             // A key of the editor's, for the editor.
             Happened::Signal(Heard::Interrupt) if self.is_of_editor() => Flow::Go,
-            Happened::Signal(Heard::End | Heard::Interrupt) => Flow::End,
+            Happened::Signal(Heard::End | Heard::Interrupt) => {
+                self.handle(vec![Event::Leaving])?;
+                Flow::End
+            }
             Happened::Signal(Heard::HangUp) | Happened::Gone => {
+                self.handle(vec![Event::Leaving])?;
                 self.desk.terminal_lost();
                 Flow::End
             }

@@ -231,6 +231,12 @@ mod tests {
         assert_eq!(effects.last(), Some(&Effect::Quit));
         let written = serve(&mut app, &mut journal, effects);
         assert_eq!(counts(&written), [(Some(0), Some(31))]);
+        take(&mut app, &mut journal, later(3000, 132, false));
+        let effects = update(&mut app, Event::Leaving);
+        assert_eq!(
+            counts(&serve(&mut app, &mut journal, effects)),
+            [(Some(0), Some(32))]
+        );
     }
 
     #[test]

@@ -9,4 +9,5 @@ mod lent;
 mod lines;
 mod open;
 mod plain;
+mod run;
 mod screen;
