@@ -124,6 +124,15 @@ impl Para {
         }
     }
 
+    /// Returns text of several lines, one paragraph each; label and note stand at the first.
+    pub(super) fn several(label: Piece, text: &str, tone: Tone, note: Safe) -> Vec<Self> {
+        let mut lines = text.lines();
+        let first = lines.next().unwrap_or_default();
+        let mut paras = vec![Self::labelled(label, say(first, tone)).note(note)];
+        paras.extend(lines.map(|line| Self::labelled(Piece::default(), say(line, tone))));
+        paras
+    }
+
     /// Returns a row of a table.
     pub(super) fn row(text: Piece) -> Self {
         Self {

@@ -12,7 +12,7 @@ use crate::app::keep::Form;
 use crate::journal::Record;
 use crate::journal::entry::FieldSource;
 use crate::journal::record::{Field, LeadLine, plain};
-use crate::text::{Safe, shell};
+use crate::text::Safe;
 
 /// Columns of the names of the fields, and where the screen is narrow.
 const NAMES: usize = 36;
@@ -89,10 +89,9 @@ pub(super) fn paragraphs(app: &App, id: crate::model::identity::InstanceId, widt
     }
     out.extend(lines_of(&record, width));
     for note in &record.notes {
-        out.push(
-            Para::labelled(say(&note.at.clock(), Tone::Dim), say(&note.text, Tone::Plain))
-                .note(Safe::from_text(&note.operator.to_string())),
-        );
+        let at = say(&note.at.clock(), Tone::Dim);
+        let operator = Safe::from_text(&note.operator.to_string());
+        out.extend(Para::several(at, &note.text, Tone::Plain, operator));
     }
     out
 }
@@ -135,10 +134,13 @@ pub(super) fn form(
     let asked = form.typing().and_then(|typing| typing.command());
     let asked: Vec<Drawn> = asked.map_or_else(Vec::new, |(ready, at, of)| {
         let mut lines = Vec::new();
-        let head = format!("{at} of {of}: {}, {} s at most", ready.name, ready.timeout_s);
-        lines.extend(Para::bare(say(&head, Tone::Strong)).lines(width, true, theme));
-        let command = shell::line(&ready.argv, usize::MAX);
-        lines.extend(Para::bare(safe(command, Tone::Warning)).lines(width, true, theme));
+        let parts = [
+            (ready.heading(at, of), Tone::Strong),
+            (ready.line(), Tone::Warning),
+        ];
+        for (text, tone) in parts {
+            lines.extend(Para::bare(safe(text, tone)).lines(width, true, theme));
+        }
         lines
     });
     let below = asked.len() + usize::from(typed.is_some());

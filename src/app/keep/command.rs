@@ -9,6 +9,7 @@ use crate::app::effect::{Attach, Effect, JobId, Order, Run};
 use crate::journal::{InstanceRef, LeadRef, Subject};
 use crate::model::finding::{Lead, LeadKind};
 use crate::model::world::World;
+use crate::text::{Safe, shell};
 
 /// A command of a configuration file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -163,8 +164,51 @@ impl Values {
     }
 }
 
+impl Ready {
+    /// Returns what stands above the command, of how many it is.
+    pub fn heading(&self, at: usize, of: usize) -> Safe {
+        Safe::from_text(&format!(
+            "{at} of {of}: {}, {} s at most",
+            self.name, self.timeout_s
+        ))
+    }
+
+    /// Returns the command, quoted as for a shell.
+    pub fn line(&self) -> Safe {
+        shell::line(&self.argv, usize::MAX)
+    }
+
+    /// Returns whether the form shows it whole, with its heading and the line that is typed: what was not
+    /// seen was not confirmed.
+    fn fits(&self, at: usize, of: usize, (width, height): (u16, u16)) -> bool {
+        let columns = usize::from(width.saturating_sub(4)).max(1);
+        let lines = |text: &Safe| text.ascii().wrapped(columns).len();
+        let needed = lines(&self.heading(at, of)) + lines(&self.line()) + 1;
+        needed <= usize::from(height.saturating_sub(4))
+    }
+}
+
+/// Orders the command that was confirmed.
+pub(super) fn confirmed(
+    app: &mut App,
+    mut ready: Vec<Ready>,
+    at: usize,
+    on: &InstanceRef,
+    lead: &LeadRef,
+) -> Vec<Effect> {
+    let of = ready.len();
+    let Some(chosen) = ready.get(at) else {
+        return Vec::new();
+    };
+    if !chosen.fits(at + 1, of, app.size) {
+        app.say("not run: this screen does not show the whole command; a larger one does".to_owned());
+        return Vec::new();
+    }
+    run(app, ready.swap_remove(at), on, lead)
+}
+
 /// Orders a command that was confirmed.
-pub(super) fn run(app: &mut App, ready: Ready, on: &InstanceRef, lead: &LeadRef) -> Vec<Effect> {
+fn run(app: &mut App, ready: Ready, on: &InstanceRef, lead: &LeadRef) -> Vec<Effect> {
     if app.options.read_only {
         app.say("read-only: nothing is run".to_owned());
         return Vec::new();
@@ -350,6 +394,26 @@ mod tests {
         );
         press(&mut app, "x <down> <down> <up>");
         assert_eq!(asked(&app).expect("a question"), ["/bin/one"]);
+    }
+
+    #[test]
+    fn what_the_screen_does_not_show_whole_is_not_run() {
+        let long = format!("--long={}", "x".repeat(96 * 40));
+        let (mut app, _) = form(vec![command("x", &["/bin/x", &long], &[])]);
+        assert!(orders(&press(&mut app, "x yes <enter>")).is_empty());
+        assert!(
+            app.status().is_some_and(|said| said.contains("whole command")),
+            "{:?}",
+            app.status()
+        );
+        update(
+            &mut app,
+            Event::Resized {
+                width: 200,
+                height: 60,
+            },
+        );
+        assert_eq!(orders(&press(&mut app, "x yes <enter>")).len(), 1);
     }
 
     #[test]

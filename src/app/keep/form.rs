@@ -255,12 +255,12 @@ fn accept(app: &mut App, form: &Form, typing: Typing) -> Vec<Effect> {
             effects.extend(append(app, entry, what));
             effects
         }
-        Asked::Run(lead, mut ready, at) => {
-            if text != "yes" || at >= ready.len() {
+        Asked::Run(lead, ready, at) => {
+            if text != "yes" {
                 app.say("not run: only yes runs it".to_owned());
                 return Vec::new();
             }
-            command::run(app, ready.swap_remove(at), &on, &lead)
+            command::confirmed(app, ready, at, &on, &lead)
         }
         Asked::Attach(lead) => {
             let material = match typing.pasted {

@@ -75,7 +75,7 @@ fn a_command_is_shown_confirmed_run_and_its_output_attached() {
     let mut terminal = record(&home, &server, 0o600);
     terminal.press("x");
     terminal.sees("1 of 1: introspect, 30 s at most");
-    terminal.sees(r#"sh GITHUB_TOKEN"#);
+    terminal.sees("sh GITHUB_TOKEN");
     terminal.press("\x1b[200~yes\x1b[201~\r");
     terminal.sees("not run: only yes runs it");
     terminal.press("xyes\r");
