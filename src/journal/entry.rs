@@ -370,19 +370,20 @@ impl SinceRevoked {
 
     /// Returns the figures in words.
     pub fn words(&self) -> String {
-        let figure = |count: Option<u64>, what: &str| match count {
-            Some(count) => format!("{count} {what}"),
-            None => format!("{what}: not known"),
+        let figure = |count: Option<u64>, one: &str, many: &str| match count {
+            Some(1) => format!("1 {one}"),
+            Some(count) => format!("{count} {many}"),
+            None => format!("{many}: not known"),
         };
         let mut parts = vec![
-            figure(self.connections_opened, "connections opened"),
-            figure(self.bytes_sent, "bytes sent"),
+            figure(self.connections_opened, "connection opened", "connections opened"),
+            figure(self.bytes_sent, "byte sent", "bytes sent"),
         ];
         if self.calls_attempted.is_none() && self.calls_denied.is_none() {
             parts.push("calls: not known".to_owned());
         } else {
-            parts.push(figure(self.calls_attempted, "calls attempted"));
-            parts.push(figure(self.calls_denied, "calls denied"));
+            parts.push(figure(self.calls_attempted, "call attempted", "calls attempted"));
+            parts.push(figure(self.calls_denied, "call denied", "calls denied"));
         }
         parts.join(", ")
     }

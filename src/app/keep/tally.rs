@@ -66,7 +66,7 @@ pub(super) fn begin(app: &mut App) {
                 on: thread.on.clone(),
                 before: thread.since,
                 counter: Counter::from(&world, thread.on.id),
-                ordered: None,
+                ordered: thread.since.map(|since| (since, world.sample.taken_at)),
             });
         }
     }
@@ -128,7 +128,7 @@ mod tests {
     use crate::app::testkit::{app, app_with, live, options, press};
     use crate::app::{App, Event, update};
     use crate::journal::Entry;
-    use crate::journal::entry::SinceRevoked;
+    use crate::journal::entry::{FieldName, SinceRevoked};
     use crate::model::reading::Reading;
     use crate::model::time::UnixMillis;
     use crate::model::world::World;
@@ -212,6 +212,17 @@ mod tests {
                 calls_denied: None
             })
         );
+        let record = app.record(thread.on.id).expect("a record");
+        let field = record
+            .fields
+            .iter()
+            .find(|field| field.name == FieldName::Revocation)
+            .expect("it");
+        let told = crate::journal::record::plain(&field.value);
+        assert!(
+            told.ends_with("seen since then: 2 connections opened, 217 bytes sent, calls: not known"),
+            "{told}"
+        );
         let written = served(&mut app, &mut journal, "<esc> r <esc>");
         assert_eq!(counts(&written), [], "nothing is new");
     }
@@ -261,6 +272,11 @@ mod tests {
             story,
         });
         super::begin(&mut second);
+        assert_eq!(
+            counts(&served(&mut second, &mut journal, "r <esc>")),
+            [],
+            "it is journalled"
+        );
         take(&mut second, &mut journal, later(3000, 1001, false));
         let written = served(&mut second, &mut journal, "r");
         assert_eq!(counts(&written), [(Some(0), Some(51))]);
