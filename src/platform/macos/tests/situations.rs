@@ -207,7 +207,12 @@ fn what_it_can_still_reach_is_told() {
         targets.iter().any(|target| target.contains("140.82.112.3:443")),
         "{targets:?}"
     );
-    assert!(targets.iter().any(|target| target.contains(path)), "{targets:?}");
+    let agent = reach.iter().find(|lead| lead.target == path.into());
+    assert_eq!(
+        agent.map(|lead| lead.meaning.as_str()),
+        Some("SSH agent"),
+        "{targets:?}"
+    );
 }
 
 #[test]
