@@ -8,6 +8,7 @@
 //!   the OS)     data)    judges)     of both)  pure)
 //!         catalog ─▶ intake ┘          └─▶ report ─▶ cli
 //!         (rules)    (reads clients' files)  (JSON, tables)
+//! doctor: starts children of its own and compares what the layers above say of them with what it knows
 //! model ─▶ journal ─▶ store
 //!          (pure:     (incident directories: the only files that last;
 //!           entries,   its Receipt is what platform wants before a signal)
@@ -29,6 +30,7 @@ pub mod analysis;
 pub mod app;
 pub mod catalog;
 pub mod cli;
+pub mod doctor;
 pub mod intake;
 pub mod journal;
 pub mod model;

@@ -27,7 +27,7 @@ mod situations;
 mod source;
 mod ssh;
 #[cfg(test)]
-mod testkit;
+pub(crate) mod testkit;
 mod tree;
 mod unseen;
 mod wire;

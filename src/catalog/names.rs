@@ -133,10 +133,7 @@ impl Names {
     /// A rewritten title (`server --api-key …`) is cut at its first blank, and what looks like a token keeps
     /// its signs, so that redaction still knows it.
     pub(super) fn short(&self, identifier: &str) -> String {
-        let identifier = identifier
-            .split(|c: char| c.is_whitespace() || c.is_control())
-            .find(|word| !word.is_empty())
-            .unwrap_or("");
+        let identifier = first_word(identifier);
         if has_token(identifier) {
             return identifier.to_owned();
         }
@@ -160,6 +157,13 @@ impl Names {
             scope.to_owned()
         }
     }
+}
+
+/// Returns a name up to its first blank: what follows in a rewritten title are arguments.
+pub(super) fn first_word(name: &str) -> &str {
+    name.split(|c: char| c.is_whitespace() || c.is_control())
+        .find(|word| !word.is_empty())
+        .unwrap_or("")
 }
 
 /// Returns whether a part of a name is as long as a token and mixes letters and digits as one.

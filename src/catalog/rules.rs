@@ -176,7 +176,10 @@ impl Rule {
         let name = self
             .name
             .clone()
-            .or_else(|| self.take_name(&operands, arguments))
+            .or_else(|| {
+                let taken = self.take_name(&operands, arguments)?;
+                Some(names::first_word(&taken).to_owned())
+            })
             .or(captured);
         Some(Fit { name })
     }

@@ -87,6 +87,15 @@ pub(super) enum Command {
     Incident(IncidentArgs),
     /// Check an incident offline: exits with 3 where something was changed
     Verify(Verify),
+    /// Test itself on this machine: what works, is denied, unsupported, failed or wrong; holds no private data
+    Doctor(Doctor),
+    /// A child of the self-test.
+    #[command(hide = true, name = crate::doctor::COMMAND)]
+    DoctorPart {
+        /// What it is to do
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
     /// Print a completion script
     Completions {
         /// The shell
@@ -151,6 +160,13 @@ pub(super) struct Explain {
     #[arg(long)]
     pub(super) lines: bool,
     /// Print one JSON object a line
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Doctor {
+    /// Print mcpwake.doctor/1
     #[arg(long)]
     pub(super) json: bool,
 }

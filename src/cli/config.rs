@@ -82,11 +82,16 @@ struct FileFormat {
     clients: Option<IgnoredAny>,
 }
 
+/// Returns the user's configuration file, whether it is there or not.
+pub(super) fn user_file() -> Option<PathBuf> {
+    etcetera::base_strategy::Xdg::new()
+        .ok()
+        .map(|xdg| xdg.config_dir().join("mcpwake/config.toml"))
+}
+
 /// Returns the settings from the files of this machine, the environment and the arguments.
 pub(super) fn load(global: &Global) -> Result<Settings, ConfigError> {
-    let user = etcetera::base_strategy::Xdg::new()
-        .ok()
-        .map(|xdg| xdg.config_dir().join("mcpwake/config.toml"));
+    let user = user_file();
     let variable = std::env::var_os(READ_ONLY_VARIABLE);
     load_from(Path::new(SYSTEM_FILE), user, variable, global)
 }

@@ -24,7 +24,7 @@ impl Exit {
         (Self::Done, "done; a closed pipe is no error"),
         (
             Self::Failed,
-            "failed: the system could not be read, or there is no such process",
+            "failed: the system could not be read, there is no such process, or `doctor` found something amiss",
         ),
         (
             Self::Usage,

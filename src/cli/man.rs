@@ -57,7 +57,8 @@ const ENVIRONMENT: [(&str, &str); 4] = [
 ];
 
 const SECURITY: [&str; 5] = [
-    "This version sends no signal and changes nothing but its own screen and its own files.",
+    "This version sends no signal and changes nothing but its own screen and its own files. doctor starts \
+     children of its own, which end with it.",
     "It never opens, duplicates, locks, traces or stops a descriptor of another process. It reads links and \
      text files under /proc, asks the kernel's socket diagnostics, and asks systemctl for the units of what \
      it found.",

@@ -3,6 +3,7 @@
 mod args;
 mod config;
 mod diff;
+mod doctor;
 pub mod exit;
 mod explain;
 mod incident;
@@ -69,6 +70,12 @@ fn run(cli: Cli) -> anyhow::Result<Exit> {
             return printed(&text);
         }
         Some(Command::Verify(args)) => return verify::run(args),
+        // Says itself what is wrong with the configuration.
+        Some(Command::Doctor(args)) => return doctor::run(args, &cli.global),
+        Some(Command::DoctorPart { arguments }) => {
+            crate::doctor::play(arguments)?;
+            return Ok(Exit::Done);
+        }
         _ => {}
     }
     let settings = match config::load(&cli.global) {
@@ -107,6 +114,12 @@ fn dispatch(cli: Cli, settings: &Settings) -> anyhow::Result<Exit> {
         Some(Command::Diff(args)) => diff::run(&args, &machine),
         Some(Command::Incident(args)) => incident::run(args, settings, &machine),
         // Answered before the configuration was read.
-        Some(Command::Completions { .. } | Command::Man | Command::Verify(_)) => Ok(Exit::Done),
+        Some(
+            Command::Completions { .. }
+            | Command::Man
+            | Command::Verify(_)
+            | Command::Doctor(_)
+            | Command::DoctorPart { .. },
+        ) => Ok(Exit::Done),
     }
 }

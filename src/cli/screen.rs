@@ -17,12 +17,7 @@ use crate::runtime::{self, RunOptions, Saved, Worlds};
 
 /// Shows the screen until the operator leaves it.
 pub(super) fn run(settings: &Settings, machine: &Machine) -> anyhow::Result<Exit> {
-    let ability = if settings.read_only {
-        Ability::Looks
-    } else {
-        Ability::Signals
-    };
-    let system = platform::system(ability).context("open the process table")?;
+    let system = platform::system(ability(settings)).context("open the process table")?;
     let collector = Collector::beside(system.source, Arc::clone(machine.catalog()), system.os);
     let knowledge = collector.knowledge();
     let screen = options(settings, machine, knowledge, None);
@@ -32,6 +27,15 @@ pub(super) fn run(settings: &Settings, machine: &Machine) -> anyhow::Result<Exit
         rules: machine.rules().to_owned(),
     })?;
     Ok(Exit::Done)
+}
+
+/// Under read-only the screen gets nothing to signal with.
+fn ability(settings: &Settings) -> Ability {
+    if settings.read_only {
+        Ability::Looks
+    } else {
+        Ability::Signals
+    }
 }
 
 /// Shows what was saved: nothing is sampled, nothing is written.
@@ -73,5 +77,25 @@ fn options(settings: &Settings, machine: &Machine, knowledge: Knowledge, origin:
         explainer: Explainer::new(move |world, process| {
             analysis::explain(world, &knowledge.known(), process)
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Settings, ability};
+    use crate::platform::Ability;
+
+    #[test]
+    fn read_only_leaves_nothing_to_signal_with() {
+        let found = [true, false].map(|read_only| {
+            ability(&Settings {
+                refresh_ms: 1000,
+                read_only,
+                ascii: false,
+                catalogs: Vec::new(),
+                warnings: Vec::new(),
+            })
+        });
+        assert_eq!(found, [Ability::Looks, Ability::Signals]);
     }
 }

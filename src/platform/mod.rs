@@ -15,6 +15,7 @@ use crate::store::Receipt;
 
 mod compare;
 mod environment;
+pub mod limits;
 mod nowhere;
 pub mod own;
 

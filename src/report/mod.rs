@@ -2,6 +2,7 @@
 //!
 //! JSON keeps exact text and is always redacted; every table passes `text::Safe`.
 
+pub mod doctor;
 pub mod evidence;
 pub mod explain;
 mod fill;

@@ -4,16 +4,18 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
+use super::doctor::Diagnosis;
 use super::evidence::Evidence;
 use super::explain::Explained;
 use super::inventory::Inventory;
 
 /// Returns each published format: file name under `assets/schema/`, schema.
-pub fn all() -> [(&'static str, Value); 3] {
+pub fn all() -> [(&'static str, Value); 4] {
     [
         ("inventory-1.schema.json", of::<Inventory>()),
         ("evidence-1.schema.json", of::<Evidence>()),
         ("explain-1.schema.json", of::<Explained>()),
+        ("doctor-1.schema.json", of::<Diagnosis>()),
     ]
 }
 

@@ -26,6 +26,17 @@ pub struct Capabilities {
     pub paste: bool,
 }
 
+impl Capabilities {
+    /// Returns how many colours there are, in words.
+    pub fn colours(self) -> &'static str {
+        match self.colour {
+            Colour::None => "no colour",
+            Colour::Sixteen => "16 colours",
+            Colour::Many => "256 colours or more",
+        }
+    }
+}
+
 impl Surroundings {
     /// Reads them from this process's environment.
     pub fn of_this_process() -> Self {

@@ -38,7 +38,7 @@ enum Within {
 
 /// A way to a clipboard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+pub enum Way {
     /// `tmux load-buffer -w -`: tmux drops OSC 52 of programs, as it is set up by default.
     Tmux,
     /// OSC 52, inside GNU screen's own wrapping where `screen`.
@@ -48,6 +48,14 @@ enum Way {
     },
     /// The desktop's clipboard.
     Desktop,
+}
+
+/// Returns the way that a copy would go from here, by the environment and by whether a sample shows a session
+/// over SSH. Opens nothing, writes nothing.
+pub fn way_from_here(over_ssh: bool) -> Way {
+    let mut surroundings = Surroundings::of_this_process();
+    surroundings.ssh |= over_ssh;
+    surroundings.way()
 }
 
 impl Surroundings {

@@ -3,7 +3,7 @@
 //! queues nothing and neither a slow scan nor a stalled line blocks a key or a signal.
 
 pub mod caps;
-mod clipboard;
+pub mod clipboard;
 pub mod collector;
 mod desk;
 mod fault;

@@ -31,7 +31,7 @@ fn main() -> std::process::ExitCode {
         part::play(&part);
         return std::process::ExitCode::SUCCESS;
     }
-    if signals::play_another_user() {
+    if signals::play() {
         return std::process::ExitCode::SUCCESS;
     }
     let arguments = libtest_mimic::Arguments::from_args();

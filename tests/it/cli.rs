@@ -104,6 +104,7 @@ fn commands_of_no_version_are_not_listed() {
         "list",
         "show",
         "explain",
+        "doctor",
         "completions",
         "man",
         "--read-only",
@@ -111,7 +112,7 @@ fn commands_of_no_version_are_not_listed() {
     ] {
         assert!(help.contains(wanted), "{wanted}");
     }
-    for absent in ["doctor", "drill", "--from"] {
+    for absent in ["doctor-part", "drill", "--from"] {
         assert!(!help.contains(absent), "{absent}");
     }
 }
@@ -477,7 +478,7 @@ fn the_screen_needs_a_terminal() {
 
 /// Compares a value with a schema of `assets/schema`; returns what is wrong. Knows the words that our
 /// own schemas use: type, const, enum, required, properties, items, anyOf, $ref.
-fn check(value: &Value, name: &str) -> Vec<String> {
+pub(crate) fn check(value: &Value, name: &str) -> Vec<String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("assets/schema")
         .join(name);

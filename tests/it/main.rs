@@ -8,6 +8,7 @@
 
 mod act;
 mod cli;
+mod doctor;
 mod keep;
 mod platform;
 mod pty;

@@ -136,6 +136,12 @@ impl LinuxSource {
     }
 
     fn looker(&self) -> Result<Looker, SourceError> {
+        if !self.options.live {
+            return Err(self.failure(
+                "signal the processes of",
+                "it is a copy, they may be another machine's",
+            ));
+        }
         let users = Users::new(&self.options.passwd);
         Looker::new(self.options.proc_root.clone(), users, units(), self.pidfds())
     }

@@ -25,6 +25,20 @@ enum Next {
     Login,
 }
 
+/// Long flags with one dash, of other programs on the same line, that begin as `-pPASSWORD` does.
+const LONG_FLAGS: [&str; 10] = [
+    "-port",
+    "-path",
+    "-profile",
+    "-project",
+    "-prefix",
+    "-print",
+    "-pid",
+    "-plugin",
+    "-proxy",
+    "-protocol",
+];
+
 /// Returns whether a word is short flags in one, `-sSu`, of which the last is in the list.
 pub(super) fn cluster_ends(word: &[u8], flags: &[String]) -> bool {
     const LONGEST: usize = 6;
@@ -52,7 +66,7 @@ impl Engine {
                 }
                 return;
             }
-            Next::Login if !is_flag(word) => return self.login(word, 0, edits),
+            Next::Login if !is_flag(word) => return self.login(*so_far, word, 0, edits),
             _ => {}
         }
         if word.starts_with(b"-") {
@@ -86,6 +100,10 @@ impl Engine {
                 so_far.next = Next::Password;
                 return;
             }
+            let long = word.split(|byte| *byte == b'=').next().unwrap_or(word);
+            if LONG_FLAGS.iter().any(|flag| flag.as_bytes() == long) {
+                return;
+            }
             if let Some(flag) = program
                 .attached
                 .iter()
@@ -93,9 +111,6 @@ impl Engine {
             {
                 return self.password(word, flag.len(), edits);
             }
-        }
-        if program.is_some_and(|program| program.user_is_plain) {
-            return;
         }
         if cluster_ends(word, &self.document.flags.logins) {
             so_far.next = Next::Login;
@@ -107,9 +122,9 @@ impl Engine {
             };
             match rest.first() {
                 None => so_far.next = Next::Login,
-                Some(b'=') => self.login(word, flag.len() + 1, edits),
+                Some(b'=') => self.login(*so_far, word, flag.len() + 1, edits),
                 // `-uname:password`; a single dash may also begin a long flag, as `-url:`.
-                Some(_) if flag.len() == 2 => self.login(word, flag.len(), edits),
+                Some(_) if flag.len() == 2 => self.login(*so_far, word, flag.len(), edits),
                 Some(_) => continue,
             }
             return;
@@ -125,8 +140,10 @@ impl Engine {
         }
     }
 
-    /// `name:password`; user and group by number, URLs and drives are none.
-    fn login<'r>(&'r self, word: &[u8], start: usize, edits: &mut Edits<'r>) {
+    /// `name:password`; user and group by number, URLs and drives are none. Behind a program whose `-u` takes
+    /// something else, neither are a user with the group of that name, or with a number, and a path. Only
+    /// those: what follows may be the command line of another program.
+    fn login<'r>(&'r self, so_far: Follow, word: &[u8], start: usize, edits: &mut Edits<'r>) {
         let value = &word[start..];
         let Some(colon) = value.iter().position(|byte| *byte == b':') else {
             return;
@@ -138,6 +155,13 @@ impl Engine {
             || password.starts_with(b"//")
             || name.len() == 1 && password.starts_with(b"\\")
         {
+            return;
+        }
+        let other = so_far
+            .program
+            .is_some_and(|index| self.document.program[index].user_is_other);
+        let path = matches!(password.first(), Some(b'/' | b'~' | b'.'));
+        if other && (name == password || numbers(name) || numbers(password) || path) {
             return;
         }
         if self.is_secret(password, Strength::Strong) {

@@ -123,7 +123,7 @@ pub(super) struct Program {
     #[serde(default)]
     pub(super) needs_pair: bool,
     #[serde(default)]
-    pub(super) user_is_plain: bool,
+    pub(super) user_is_other: bool,
 }
 
 /// The shape of one kind of token.

@@ -5,7 +5,8 @@ use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::Command;
 
 use libtest_mimic::Trial;
-use mcpwake::model::act::{Difference, Sent, Signal, Standing, Way};
+use mcpwake::model::act::{Difference, Sent, Signal, Standing, Target, Way};
+use mcpwake::model::identity::{ProcessKey, StartKey};
 
 use super::kit::{Bench, LONG, SHORT, Ward, pid_of, stat, trial, until, until_state};
 use crate::common::watched::Watched;
@@ -28,6 +29,7 @@ pub(super) fn trials() -> Vec<Trial> {
         trial("signal_one_that_rewrote_its_title", rewrote_its_title),
         trial("signal_one_whose_main_thread_has_exited", main_thread_has_exited),
         trial("signal_one_that_a_supervisor_starts_again", is_started_again),
+        trial("signal_the_number_of_a_thread", is_a_thread),
         trial("signal_another_users", is_another_users),
     ]
 }
@@ -122,7 +124,7 @@ fn is_gone() {
     let ward = Ward::sleeper();
     let sample = bench.sample(&[]);
     let key = sample.process(pid_of(ward.pid())).unwrap().key;
-    let target = mcpwake::model::act::Target::of(&sample, key, None).unwrap();
+    let target = Target::of(&sample, key, None).unwrap();
     assert_eq!(target.pidfd_inode, None);
     assert_eq!(bench.look(&target).way, Way::NewPidfd);
     bench.same(&target);
@@ -205,6 +207,30 @@ fn main_thread_has_exited() {
     assert_eq!(ward.end().code(), Some(0));
 }
 
+/// A pid that has become the number of another process's thread is not that process.
+fn is_a_thread() {
+    let script = "import os,threading\n\
+         def rest():\n\
+         \x20   print(threading.get_native_id(),flush=True)\n\
+         \x20   os.read(0,1)\n\
+         threading.Thread(target=rest).start()";
+    let mut ward = Ward::start(Command::new("python3").args(["-c", script]));
+    let thread: u32 = ward.line().parse().unwrap();
+    let mut bench = Bench::new();
+    let (_, start) = stat(thread).unwrap();
+    let target = Target {
+        key: ProcessKey {
+            pid: pid_of(thread),
+            start: StartKey(start),
+        },
+        pidfd_inode: None,
+        ..bench.see(ward.pid())
+    };
+    assert_eq!(bench.look(&target).standing, Standing::Replaced);
+    assert!(matches!(bench.send(&target, Signal::Kill), Sent::Withheld(_)));
+    assert!(ward.lives());
+}
+
 fn is_started_again() {
     let supervisor = "for turn in 1 2; do sleep 300 & echo $!; wait $!; done";
     let mut ward = Ward::start(Command::new("sh").args(["-c", supervisor]));
@@ -269,7 +295,7 @@ fn is_another_users() {
 
 /// Signals a process of another user and prints what came of it, where the environment says so; returns
 /// whether it did.
-pub(crate) fn play_another_user() -> bool {
+pub(super) fn play_another_user() -> bool {
     let Ok(pid) = std::env::var(ANOTHER_USER) else {
         return false;
     };

@@ -2,6 +2,7 @@
 
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt as _;
+use std::process::Command;
 use std::sync::Arc;
 
 use libtest_mimic::Trial;
@@ -10,8 +11,10 @@ use mcpwake::model::identity::Pid;
 use mcpwake::platform::linux::kernel::{Opens, Running};
 use rustix::io::Errno;
 
-use super::kit::{Bench, LONG, SHORT, Ward, earlier, pid_of, trial, unread};
+use super::kit::{Bench, LONG, Narrow, SHORT, Ward, earlier, pid_of, trial, unread};
 
+/// Pid of the process that a child in another pid namespace tries to signal.
+const ANOTHER_NAMESPACE: &str = "MCPWAKE_ACTOR_NAMESPACE";
 const TERM: Option<i32> = Some(15);
 
 pub(super) fn trials() -> Vec<Trial> {
@@ -21,6 +24,8 @@ pub(super) fn trials() -> Vec<Trial> {
         trial("way_without_a_free_descriptor", no_descriptor),
         trial("way_beyond_the_kept_pidfds", beyond_the_kept),
         trial("way_of_a_process_that_was_let_go", let_go),
+        trial("way_of_a_process_that_proc_hides", hidden),
+        trial("way_in_another_pid_namespace", another_namespace),
     ]
 }
 
@@ -121,4 +126,62 @@ fn let_go() {
     assert_eq!(bench.look(&target).way, Way::KeptPidfd);
     assert_eq!(bench.send(&target, Signal::Term), Sent::Accepted);
     assert_eq!(ward.end().signal(), TERM);
+}
+
+/// One that lives and is not shown, as `hidepid` has it, is not gone.
+fn hidden() {
+    let mut ward = Ward::sleeper();
+    let narrow = Narrow::new();
+    narrow.show(&ward.pid().to_string());
+    let mut bench = Bench::on(narrow.options(), Arc::new(Running), Box::new(Running));
+    let target = bench.see(ward.pid());
+    bench.same(&target);
+    narrow.hide(ward.pid());
+    let standing = bench.look(&target).standing;
+    assert!(
+        matches!(&standing, Standing::Unread(why) if why.contains("hidepid")),
+        "{standing:?}"
+    );
+    let why = unread(bench.send(&target, Signal::Term));
+    assert!(why.contains("hidepid"), "{why}");
+    assert!(ward.lives());
+}
+
+/// Where pids are numbered otherwise than the proc file system shows them, nothing is signalled.
+fn another_namespace() {
+    let mut ward = Ward::sleeper();
+    let output = Command::new("unshare")
+        .args(["--pid", "--fork", "--kill-child"])
+        .arg(std::env::current_exe().unwrap())
+        .env(ANOTHER_NAMESPACE, ward.pid().to_string())
+        .output();
+    let Ok(output) = output else {
+        println!("not tried: no unshare(1) here");
+        return;
+    };
+    let said = String::from_utf8_lossy(&output.stdout);
+    let complained = String::from_utf8_lossy(&output.stderr);
+    if complained.starts_with("unshare:") {
+        println!("not tried: no pid namespace here: {complained}");
+        return;
+    }
+    assert!(output.status.success(), "{said}{complained}");
+    assert!(said.contains("another pid namespace"), "{said}");
+    assert!(ward.lives());
+}
+
+/// Tries to signal a process from a pid namespace whose numbers the proc file system does not show, where
+/// the environment says so; returns whether it did.
+pub(super) fn play_another_namespace() -> bool {
+    let Ok(pid) = std::env::var(ANOTHER_NAMESPACE) else {
+        return false;
+    };
+    let mut bench = Bench::new();
+    let target = bench.see(pid.parse().unwrap());
+    match bench.look(&target).standing {
+        Standing::Unread(why) => println!("{why}"),
+        other => panic!("{other:?}"),
+    }
+    unread(bench.send(&target, Signal::Kill));
+    true
 }

@@ -1,3 +1,5 @@
-//! Acting, seen from outside: what a program leaves on the disk that was killed while it acted.
+//! Acting, seen from outside: what lets a signal out, and what a program leaves on the disk that was killed
+//! while it acted.
 
 mod killed;
+mod receipts;

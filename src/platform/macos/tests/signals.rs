@@ -143,12 +143,12 @@ fn the_process_that_was_seen_is_signalled_by_its_pid() {
 
 /// What becomes of the process between the look and the signal.
 type Change = fn(&mut super::mac::Proc);
-/// What it is found to be then.
-type Found = fn(&Standing) -> bool;
+/// What has to be found then.
+type Expected = fn(&Standing) -> bool;
 
 #[test]
 fn whoever_is_another_by_now_is_not_hit() {
-    let cases: [(&str, Change, Found); 6] = [
+    let cases: [(&str, Change, Expected); 6] = [
         (
             "another start time",
             |one| one.started += 1,

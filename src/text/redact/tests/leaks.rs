@@ -71,6 +71,19 @@ fn logins_of_name_and_password() {
                 "curl -U p:<*> --proxy-user p:<*>",
             ),
             ("x --user alex:1234", "x --user alex:<*>"),
+            (
+                "python3 server.py --user alex:hunter2Pw",
+                "python3 server.py --user alex:<*>",
+            ),
+            (
+                "docker run mcp/x --user alex:hunter2Pw",
+                "docker run mcp/x --user alex:<*>",
+            ),
+            ("ssh h tool --user alex:hunter2Pw", "ssh h tool --user alex:<*>"),
+            (
+                "sudo -u alex tool -u alex:hunter2Pw",
+                "sudo -u alex tool -u alex:<*>",
+            ),
             ("curl -sSu alex:hunter2Pw h", "curl -sSu alex:<*> h"),
             ("curl -b sid=hunter2Pw h", "curl -b <*> h"),
             ("sh -c \"curl -u 'a:b c' h\"", "sh -c \"curl -u 'a:<*>' h\""),
@@ -78,6 +91,9 @@ fn logins_of_name_and_password() {
         &[
             "docker run --user 1000:1000 -u node:node img",
             "sudo -u alex cmd",
+            "docker run --user 1000:root img",
+            "rsync -u host:/srv /srv",
+            "git push -u origin main:main",
             "python -u server.py",
             "x -u http://localhost:8080/mcp",
             "x --user alex",
@@ -134,6 +150,7 @@ fn programs_whose_short_flag_is_a_password() {
             "mysql -h db -u root -p app",
             "sshpass -e ssh h",
             "docker run --name mysql -p3306:3306 img",
+            "server --kind mysql -port 3306 -path=/x",
             "docker run -i -e GITHUB_TOKEN ghcr.io/o/server:v0.9 stdio",
         ],
     );
