@@ -5,6 +5,7 @@
 //! whose wire leads where (`wire`, `finding`), what became of the parent (`lineage`), what else was
 //! seen (`facts`), what it can reach (`reach`), which are copies of each other (`generations`).
 
+mod aftermath;
 mod assemble;
 mod container;
 mod court;
@@ -20,6 +21,8 @@ mod interest;
 mod lineage;
 mod listeners;
 mod masters;
+mod names;
+pub mod plan;
 mod reach;
 mod relay;
 #[cfg(test)]
@@ -42,6 +45,7 @@ use crate::model::known::Configured;
 use crate::model::sample::Sample;
 use crate::model::world::World;
 
+pub use aftermath::aftermath;
 pub use diff::diff;
 pub use explain::{Explanation, explain};
 pub use identify::Identities;

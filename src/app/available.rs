@@ -67,6 +67,17 @@ pub(super) fn writes(app: &App) -> Availability {
     world(app)
 }
 
+/// There is a row of this machine, and signals may be sent.
+pub(super) fn signals(app: &App) -> Availability {
+    if app.options.origin.is_some() {
+        return Availability::No("a saved sample: its processes are not signalled from here");
+    }
+    if app.options.read_only {
+        return Availability::No("read-only: nothing is signalled");
+    }
+    rows(app)
+}
+
 /// Rows are marked.
 pub(super) fn marked(app: &App) -> Availability {
     when(!app.marks.is_empty(), "no row is marked")

@@ -1,6 +1,7 @@
 //! Carries out commands.
 
 use super::App;
+use super::act;
 use super::command::{self, Availability, Command, CommandSpec};
 use super::copy;
 use super::effect::Effect;
@@ -12,6 +13,7 @@ use super::nav::{Change, Jump, Step};
 use super::panes::{Focus, Pane};
 use super::popup::{Content, Palette, Popup};
 use super::prompt::{Prompt, Purpose};
+use crate::model::act::Signal;
 use crate::model::instance::Role;
 use crate::table::tree::Scope;
 use crate::table::{Node, processes};
@@ -87,6 +89,9 @@ fn run(app: &mut App, command: Command) -> Vec<Effect> {
         Command::Copy => return copy::rows(app),
         Command::CopyRecord => return copy::record(app),
         Command::CopyFormat => copy::turn(app),
+        Command::Term => return act::open(app, Some(Signal::Term)),
+        Command::Kill => return act::open(app, Some(Signal::Kill)),
+        Command::Signal => return act::open(app, None),
         Command::Mark => marks::toggle(app),
         Command::UnmarkAll => marks::clear(app),
         Command::Redraw => return vec![Effect::Redraw],

@@ -1,5 +1,7 @@
 //! Rows that are marked by hand, for commands that take several.
 
+use std::collections::BTreeSet;
+
 use super::App;
 use super::nav::Step;
 use crate::model::world::World;
@@ -34,4 +36,17 @@ pub(super) fn renew(app: &mut App, world: &World) {
         RowId::Process(key) => world.sample.get(*key).is_some(),
         RowId::Owner(_) | RowId::Kind(..) => false,
     });
+}
+
+impl App {
+    /// Returns the marked rows that cannot be seen: filtered out, or folded away.
+    pub fn hidden_marks(&self) -> impl Iterator<Item = &RowId> {
+        let tree = self.nav.tree();
+        let rows = self.nav.rows().iter();
+        let visible: BTreeSet<&RowId> = rows
+            .filter_map(|at| tree.node(*at))
+            .map(|node| &node.id)
+            .collect();
+        self.marks.iter().filter(move |id| !visible.contains(id))
+    }
 }

@@ -1,5 +1,6 @@
 //! State of the screen and what a key does to it: pure, no I/O.
 
+pub mod act;
 mod available;
 pub mod command;
 pub mod copy;
@@ -38,6 +39,7 @@ pub use freeze::Feed;
 pub use key::Key;
 pub use options::{Colour, Explainer, Options};
 
+use act::Act;
 use filter::{Filter, Search};
 use keep::Keep;
 use layout::Layout;
@@ -64,6 +66,7 @@ pub struct App {
     prompt: Option<Prompt>,
     panes: Panes,
     keep: Keep,
+    act: Act,
     /// Rows that were marked by hand.
     marks: BTreeSet<RowId>,
     /// How rows are copied.
@@ -118,6 +121,7 @@ impl App {
             prompt: None,
             panes: Panes::default(),
             keep: Keep::default(),
+            act: Act::default(),
             marks: BTreeSet::new(),
             copies: copy::Format::default(),
             popup: None,
@@ -303,11 +307,13 @@ impl App {
         self.settle(change);
     }
 
-    fn take(&mut self, world: Arc<World>) -> Vec<Effect> {
+    fn take(&mut self, world: &Arc<World>) -> Vec<Effect> {
         self.delivery.since.get_or_insert(world.sample.taken_at);
         self.delivery.problem = None;
         self.now = self.now.max(world.sample.taken_at);
-        freeze::take(self, world)
+        let mut effects = freeze::take(self, Arc::clone(world));
+        effects.extend(act::world(self, world));
+        effects
     }
 
     /// Returns a number for the next order to the desk.
@@ -334,6 +340,9 @@ impl App {
     }
 
     fn paste(&mut self, text: &str) {
+        if act::paste(self) {
+            return;
+        }
         if let Some(popup) = &mut self.popup {
             popup::paste(popup, text);
         } else if let Some(prompt) = self.prompt.take() {
@@ -345,14 +354,22 @@ impl App {
 }
 
 /// Hands the desk's answer to the subject that gave the order.
-fn done(app: &mut App, job: JobId, outcome: Outcome) {
+fn done(app: &mut App, job: JobId, outcome: Outcome) -> Vec<Effect> {
     match outcome {
+        Outcome::Saved(result) if act::saves(app, job) => return act::saved(app, job, result),
         Outcome::Saved(result) => freeze::done(app, job, result),
-        Outcome::Opened(result) => keep::opened(app, job, result),
+        Outcome::Opened(result) => {
+            keep::opened(app, job, result);
+            return act::opened(app);
+        }
         Outcome::Copied(said) => app.say(said),
+        Outcome::Written(result) if act::writes(app, job) => return act::written(app, result),
         Outcome::Written(result) => keep::written(app, job, result),
-        Outcome::Looked(_) | Outcome::Signalled(_) | Outcome::Watched(_) => {}
+        Outcome::Looked(looks) => act::looked(app, job, &looks),
+        Outcome::Signalled(result) => return act::signalled(app, job, result),
+        Outcome::Watched(watched) => return act::watched(app, job, watched),
     }
+    Vec::new()
 }
 
 /// Changes the state by one event; answers with what the runtime has to do.
@@ -367,7 +384,7 @@ pub fn update(app: &mut App, event: Event) -> Vec<Effect> {
             app.size = (width, height);
             Vec::new()
         }
-        Event::World(world) => app.take(world),
+        Event::World(world) => app.take(&world),
         Event::Problem(why) => {
             app.delivery.problem = Some(why);
             freeze::stalled(app)
@@ -376,10 +393,7 @@ pub fn update(app: &mut App, event: Event) -> Vec<Effect> {
             keep::follow(app, opened);
             Vec::new()
         }
-        Event::Done(job, outcome) => {
-            done(app, job, outcome);
-            Vec::new()
-        }
+        Event::Done(job, outcome) => done(app, job, outcome),
         Event::Pace { refresh_ms, because } => {
             app.delivery.pace = Pace { refresh_ms, because };
             Vec::new()

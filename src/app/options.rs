@@ -54,6 +54,8 @@ pub struct Options {
     pub colour: Colour,
     /// Milliseconds between two samples.
     pub refresh_ms: u64,
+    /// Milliseconds from a signal to the second look.
+    pub second_look_ms: u64,
     /// Takes secrets out of command lines before they are shown.
     pub redactor: Arc<Redactor>,
     /// Takes secrets out of whatever leaves the screen: files and copies, whatever is shown.

@@ -3,6 +3,7 @@
 use tui_input::Input;
 
 use super::App;
+use super::act::{self, Dialog};
 use super::command::{self, Availability, CommandSpec};
 use super::dispatch;
 use super::effect::Effect;
@@ -48,6 +49,10 @@ pub enum Content {
     Incident,
     /// The record of one instance, to be filled.
     Record(Box<Form>),
+    /// The dialog before a signal.
+    Act(Box<Dialog>),
+    /// The signals that are under way, or were the last.
+    Acting,
     /// Whether to end the program all the same.
     Quit {
         /// What would be lost, or is left open.
@@ -139,6 +144,9 @@ pub(super) fn key(app: &mut App, mut popup: Popup, key: Key) -> Vec<Effect> {
         let closes = key == Key::Char('q') && form.typing().is_none();
         return keep::form_key(app, form, if closes { Key::Esc } else { key });
     }
+    if let Content::Act(dialog) = popup.content {
+        return act::key(app, dialog, key);
+    }
     if let Content::Palette(palette) = &mut popup.content {
         let ended = palette_key(app, palette, key);
         if ended.is_none() {
@@ -179,6 +187,7 @@ fn opens(command: command::Command, content: &Content) -> bool {
             | (Command::Counts, Content::Counts)
             | (Command::Problems, Content::Problems)
             | (Command::Incident, Content::Incident)
+            | (Command::Term | Command::Kill | Command::Signal, Content::Acting)
     )
 }
 

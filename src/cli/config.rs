@@ -22,11 +22,16 @@ pub(super) const READ_ONLY_VARIABLE: &str = "MCPWAKE_READ_ONLY";
 const DEFAULT_REFRESH_MS: u64 = 1000;
 const REFRESH_MS: Range<u64> = 100..600_001;
 
+const DEFAULT_SECOND_LOOK_MS: u64 = 2000;
+const SECOND_LOOK_MS: Range<u64> = 500..60_001;
+
 /// What the arguments, the environment and the files add up to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Settings {
     /// Milliseconds between two samples of the live screen.
     pub(super) refresh_ms: u64,
+    /// Milliseconds from a signal to the second look.
+    pub(super) second_look_ms: u64,
     /// Whether nothing but this program's own files may be changed.
     pub(super) read_only: bool,
     /// Whether to draw with ASCII characters only.
@@ -76,6 +81,7 @@ pub(super) enum ConfigError {
 #[serde(deny_unknown_fields)]
 struct FileFormat {
     refresh_ms: Option<toml::Spanned<u64>>,
+    second_look_ms: Option<toml::Spanned<u64>>,
     read_only: Option<bool>,
     ascii: Option<bool>,
     rules: Option<IgnoredAny>,
@@ -104,6 +110,7 @@ fn load_from(
 ) -> Result<Settings, ConfigError> {
     let mut settings = Settings {
         refresh_ms: DEFAULT_REFRESH_MS,
+        second_look_ms: DEFAULT_SECOND_LOOK_MS,
         read_only: global.read_only || variable.is_some_and(|value| !value.is_empty() && value != "0"),
         ascii: global.ascii,
         catalogs: Vec::new(),
@@ -152,17 +159,23 @@ fn add(settings: &mut Settings, file: String, bytes: &[u8]) -> Result<(), Config
     })?;
     let parsed: FileFormat =
         toml::from_str(text).map_err(|error| content(&file, text, error.span(), error.message()))?;
-    if let Some(refresh) = parsed.refresh_ms {
-        if !REFRESH_MS.contains(refresh.get_ref()) {
-            let what = format!("from {} to {} milliseconds", REFRESH_MS.start, REFRESH_MS.end - 1);
-            return Err(ConfigError::Content {
-                line: line_at(text, refresh.span().start),
-                file,
-                key: "refresh_ms".to_owned(),
-                what,
-            });
+    let within = |name: &str, value: Option<toml::Spanned<u64>>, range: &Range<u64>| {
+        let Some(value) = value else { return Ok(None) };
+        if range.contains(value.get_ref()) {
+            return Ok(Some(*value.get_ref()));
         }
-        settings.refresh_ms = *refresh.get_ref();
+        Err(ConfigError::Content {
+            line: line_at(text, value.span().start),
+            file: file.clone(),
+            key: name.to_owned(),
+            what: format!("from {} to {} milliseconds", range.start, range.end - 1),
+        })
+    };
+    if let Some(refresh) = within("refresh_ms", parsed.refresh_ms, &REFRESH_MS)? {
+        settings.refresh_ms = refresh;
+    }
+    if let Some(wait) = within("second_look_ms", parsed.second_look_ms, &SECOND_LOOK_MS)? {
+        settings.second_look_ms = wait;
     }
     settings.read_only |= parsed.read_only.unwrap_or(false);
     settings.ascii |= parsed.ascii.unwrap_or(false);
@@ -263,6 +276,7 @@ mod tests {
     fn missing_files_are_fine() {
         let settings = Files::new().load(&[], None).unwrap();
         assert_eq!(settings.refresh_ms, DEFAULT_REFRESH_MS);
+        assert_eq!(settings.second_look_ms, 2000);
         assert!(!settings.read_only && !settings.ascii);
         assert!(settings.warnings.is_empty() && settings.catalogs.is_empty());
     }
@@ -314,11 +328,12 @@ mod tests {
     #[test]
     fn errors_name_file_line_and_key() {
         let files = Files::new();
-        let cases: [(&[u8], usize, &str, &str); 6] = [
+        let cases: [(&[u8], usize, &str, &str); 7] = [
             (b"ascii = true\n\nrefresh = 3\n", 3, "refresh", "unknown field"),
             (b"[colours]\n", 1, "[colours]", "unknown field"),
             (b"read_only = \"yes\"\n", 1, "read_only", "boolean"),
             (b"\nrefresh_ms = 1\n", 2, "refresh_ms", "from 100"),
+            (b"second_look_ms = 0\n", 1, "second_look_ms", "from 500"),
             (b"a\nb = \n", 1, "a", ""),
             (b"ascii = true\n# \xff\n", 2, "text", "UTF-8"),
         ];

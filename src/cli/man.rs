@@ -39,7 +39,7 @@ const FILES: [(&str, &str); 3] = [
     (
         "$XDG_CONFIG_HOME/mcpwake/config.toml",
         "read second, or the file named with --config instead; ~/.config without the variable, on macOS too. \
-         Keys, all optional: refresh_ms, read_only, ascii, [[rules]], [[clients]].",
+         Keys, all optional: refresh_ms, second_look_ms, read_only, ascii, [[rules]], [[clients]].",
     ),
     (
         "$XDG_STATE_HOME/mcpwake/",

@@ -72,6 +72,7 @@ fn options(settings: &Settings, machine: &Machine, knowledge: Knowledge, origin:
         ascii: settings.ascii,
         colour: Colour::Many,
         refresh_ms: settings.refresh_ms,
+        second_look_ms: settings.second_look_ms,
         redactor: machine.screen_redactor(),
         keep_redactor: Arc::clone(machine.redactor()),
         explainer: Explainer::new(move |world, process| {
@@ -90,6 +91,7 @@ mod tests {
         let found = [true, false].map(|read_only| {
             ability(&Settings {
                 refresh_ms: 1000,
+                second_look_ms: 2000,
                 read_only,
                 ascii: false,
                 catalogs: Vec::new(),

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::digest::Head;
 use super::record::{Evidence, Record, moment, signal_line};
-use super::story::{Act, Event, Note, Story, Taken, Thread};
+use super::story::{Act, Event, Note, Story, Taken, Thread, open_signals};
 use super::subject::InstanceRef;
 use crate::text::redact::Redactor;
 
@@ -120,7 +120,7 @@ fn first_page(story: &Story, records: &[Record]) -> FirstPage {
             };
             open_leads.push(format!("{name}: {}: {state}", line.lead));
         }
-        for signal in record.signals.iter().filter(|signal| signal.is_unresolved()) {
+        for signal in open_signals(&record.signals) {
             unresolved_signals.push(format!("{name}: {}", signal_line(signal)));
         }
     }
@@ -156,7 +156,7 @@ fn next_step(story: &Story, records: &[Record]) -> String {
     }
     for record in records {
         let name = named(&record.instance);
-        if let Some(signal) = record.signals.iter().find(|signal| signal.is_unresolved()) {
+        if let Some(signal) = open_signals(&record.signals).next() {
             return format!("look again at {name}: {}", signal_line(signal));
         }
         if record.signals.is_empty() {

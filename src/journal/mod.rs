@@ -13,6 +13,7 @@ mod redact;
 mod sentence;
 pub mod story;
 pub mod subject;
+mod termination;
 pub mod verify;
 
 pub use digest::{Digest, Digester, Head};

@@ -8,8 +8,9 @@ use serde::{Serialize, Serializer};
 use super::entry::{FieldName, FieldSource, FileRef, SinceRevoked, rfc3339};
 use super::observe;
 use super::operator::Operator;
-use super::story::{Act, Note, SignalState, Thread, Unavailable};
+use super::story::{Act, Note, SignalState, Thread, Unavailable, open_signals};
 use super::subject::{InstanceRef, LeadRef};
+use super::termination;
 use crate::model::instance::Instance;
 use crate::model::time::UnixMillis;
 use crate::model::world::World;
@@ -328,8 +329,9 @@ impl Maker<'_> {
     }
 
     fn termination(&self) -> Option<Vec<Piece>> {
-        let signals: Vec<String> = self.thread.signals.iter().map(signal_line).collect();
-        (!signals.is_empty()).then(|| vec![Piece::Words(signals.join("; "))])
+        let members = self.seen.map(|(_, instance)| instance);
+        let line = termination::line(&self.thread.on, &self.thread.signals, members);
+        (!line.is_empty()).then(|| vec![Piece::Words(line)])
     }
 
     fn jobs(&self) -> Option<Vec<Piece>> {
@@ -363,7 +365,7 @@ impl Maker<'_> {
         if !not_verified.is_empty() {
             left.push(format!("verify {}", not_verified.join(", ")));
         }
-        for signal in self.thread.signals.iter().filter(|signal| signal.is_unresolved()) {
+        for signal in open_signals(&self.thread.signals) {
             left.push(format!(
                 "look again at {} after {}",
                 signal.target.key.pid, signal.signal

@@ -93,9 +93,18 @@ fn about_signal(entry: &Entry) -> Option<String> {
             signal,
             target,
             outcome,
-            ..
+            after_ms,
+            detail,
         } => {
-            format!("after {signal}, {}: {}", target.key, outcome.words())
+            let after = after_ms.map_or_else(String::new, |ms| format!(" after {ms} ms"));
+            let detail = detail
+                .as_ref()
+                .map_or_else(String::new, |detail| format!("; {detail}"));
+            format!(
+                "after {signal}, {}: {}{after}{detail}",
+                target.key,
+                outcome.words()
+            )
         }
         _ => return None,
     })

@@ -188,8 +188,7 @@ impl SignalState {
     /// Returns whether somebody has to look at it: no outcome, or one that is no end. CONT ends nothing:
     /// once it is out, what is left to look at is what the signal before it does.
     pub fn is_unresolved(&self) -> bool {
-        let is_out = self.sent_at.is_some() && self.refused.is_none();
-        if self.signal == Signal::Cont.word() && is_out {
+        if self.signal == Signal::Cont.word() && self.was_sent() {
             return false;
         }
         !self
@@ -197,6 +196,22 @@ impl SignalState {
             .as_ref()
             .is_some_and(|found| found.outcome.is_resolved())
     }
+
+    /// Returns whether the system has accepted it.
+    pub fn was_sent(&self) -> bool {
+        self.sent_at.is_some() && self.refused.is_none()
+    }
+}
+
+/// Returns the signals that somebody has to look at: a later one to the same process with an outcome
+/// takes the place of an earlier one.
+pub fn open_signals(signals: &[SignalState]) -> impl Iterator<Item = &SignalState> {
+    let open = signals.iter().enumerate().filter(|(at, state)| {
+        let mut later = signals[at + 1..].iter();
+        let taken_over = later.any(|one| one.target.key == state.target.key && one.outcome.is_some());
+        state.is_unresolved() && !taken_over
+    });
+    open.map(|(_, state)| state)
 }
 
 impl Thread {

@@ -12,6 +12,7 @@ pub mod identity;
 pub mod instance;
 pub mod interest;
 pub mod known;
+pub mod plan;
 pub mod process;
 pub mod reading;
 pub mod sample;

@@ -1,6 +1,7 @@
 //! The last two lines: what the procedure wants next, a message or a prompt; and the keys that do
 //! something here and now.
 
+use super::acting;
 use super::paint::{Drawn, lit, safe, say};
 use super::record;
 use super::theme::{Theme, Tone};
@@ -72,6 +73,20 @@ pub(super) fn typed(
 }
 
 fn next_step(app: &App, width: usize) -> super::paint::Piece {
+    if let Some(text) = acting::under_way(app) {
+        return say(&text, Tone::Plain);
+    }
+    match acting::unresolved(app) {
+        Some(acting::Unresolved::Here(text)) => say(&text, Tone::Plain),
+        Some(acting::Unresolved::Elsewhere(text)) => {
+            let parts = [Safe::from_text(&text), of_selected(app, width).text];
+            safe(Safe::join(parts, "  "), Tone::Plain)
+        }
+        None => of_selected(app, width),
+    }
+}
+
+fn of_selected(app: &App, width: usize) -> super::paint::Piece {
     let Some((shown, node)) = app.shown().zip(app.nav().node()) else {
         return lit("", Tone::Plain);
     };
@@ -148,6 +163,13 @@ fn commands(app: &App, width: usize) -> Vec<(String, &'static str)> {
         Some((*importance, spec.keys.first()?.label(), word)).filter(|_| available)
     });
     let mut shown: Vec<(u8, String, &'static str)> = useful.collect();
+    if acting::is_advertised(app)
+        && let Some(spec) = command::of(Command::Term)
+        && let (Some(key), Some(word)) = (spec.keys.first(), spec.footer)
+    {
+        let before_last = shown.len().saturating_sub(1);
+        shown.insert(before_last, (ADVERTISED, key.label(), word));
+    }
     while shown
         .iter()
         .map(|(_, key, word)| columns(key) + columns(word) + 3)
@@ -161,6 +183,9 @@ fn commands(app: &App, width: usize) -> Vec<(String, &'static str)> {
     }
     shown.into_iter().map(|(_, key, word)| (key, word)).collect()
 }
+
+/// Importance of the key for TERM, once the evidence is kept.
+const ADVERTISED: u8 = 4;
 
 /// The keys that do something here and now.
 pub(super) fn keys(app: &App, width: usize, theme: Theme) -> Drawn {
@@ -181,6 +206,8 @@ pub(super) fn keys(app: &App, width: usize, theme: Theme) -> Drawn {
                 ("Up Down", "choose"),
                 ("q Esc", "close"),
             ]),
+            Content::Act(dialog) => fixed(&acting::keys(app, dialog)),
+            Content::Acting => fixed(&[("Esc", "hide, it goes on")]),
             Content::Quit { .. } => fixed(&[("y", "quit all the same"), ("Esc", "stay")]),
             Content::Palette(_) => fixed(&[("Enter", "run"), ("Up Down", "choose"), ("Esc", "close")]),
             _ => fixed(&[("Up Down PgUp PgDn", "scroll"), ("q Esc", "close")]),

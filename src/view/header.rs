@@ -245,7 +245,12 @@ pub(super) fn second(app: &App, width: usize, theme: Theme) -> Drawn {
         line.add(6, say(&format!("{} {noun}", figures.older), Tone::Warning));
     }
     if !app.marks().is_empty() {
-        line.add(9, say(&format!("{} marked", app.marks().len()), Tone::Strong));
+        let hidden = match app.hidden_marks().count() {
+            0 => String::new(),
+            count => format!(", {count} not visible"),
+        };
+        let text = format!("{} marked{hidden}", app.marks().len());
+        line.add(9, say(&text, Tone::Strong));
     }
     let problems = world.sample.problems.len() + world.judged.problems.len();
     if problems > 0 {

@@ -8,6 +8,8 @@
 //! footer   keys that do something here and now
 //! ```
 
+mod acting;
+mod confirm;
 mod footer;
 mod header;
 mod help;

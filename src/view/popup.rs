@@ -4,6 +4,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::widgets::{Clear, Widget as _};
 
+use super::acting;
+use super::confirm;
 use super::help;
 use super::keep;
 use super::paint::{Drawn, Para, lit, safe, say};
@@ -42,6 +44,9 @@ pub(super) fn draw(
     if let Content::Record(form) = popup.content() {
         return record::form(buffer, screen, app, form, theme);
     }
+    if let Content::Act(dialog) = popup.content() {
+        return confirm::draw(buffer, screen, app, dialog, scroll, theme);
+    }
     let width = if screen.width < NARROW {
         screen.width
     } else {
@@ -79,7 +84,7 @@ pub(super) fn draw(
     None
 }
 
-fn centred(screen: Rect, width: u16, height: u16) -> Rect {
+pub(super) fn centred(screen: Rect, width: u16, height: u16) -> Rect {
     let x = screen.x + screen.width.saturating_sub(width) / 2;
     let y = screen.y + screen.height.saturating_sub(height + 1) / 2;
     Rect { x, y, width, height }.intersection(screen)
@@ -165,7 +170,7 @@ fn draw_palette(buffer: &mut Buffer, screen: Rect, app: &App, palette: &Palette,
 
 fn content(app: &App, content: &Content, width: usize, theme: Theme) -> (Safe, Vec<Para>) {
     match content {
-        Content::Help | Content::Palette(_) | Content::Record(_) => {
+        Content::Help | Content::Palette(_) | Content::Record(_) | Content::Act(_) => {
             (Safe::literal("help"), help::paragraphs())
         }
         Content::Explain {
@@ -181,6 +186,7 @@ fn content(app: &App, content: &Content, width: usize, theme: Theme) -> (Safe, V
             app.shown()
                 .map_or_else(Vec::new, |shown| count(shown, width, theme)),
         ),
+        Content::Acting => (Safe::literal("signals"), acting::paragraphs(app)),
         Content::Incident => (Safe::literal("incident"), keep::incident(app)),
         Content::Quit { reasons } => (Safe::literal("quit?"), keep::quit(reasons)),
         Content::Problems => (

@@ -1,5 +1,6 @@
 //! Whole screens, drawn on a terminal that is a buffer.
 
+mod acting;
 mod frozen;
 mod kept;
 
@@ -134,7 +135,7 @@ screens! {
     head_of_a_long_command_full_80: long_command(), USUAL, "4 <enter> <enter>";
     unknown_client_80: unknown_client(), USUAL, "g <down> <down> <down> <down>";
     filter_wrong_80: live().world(), USUAL, "/ finding:sevred";
-    later_key_80: live().world(), USUAL, "T";
+    later_key_80: live().world(), USUAL, "7";
 }
 
 /// A client with a chain of launchers, unfolded in every way.

@@ -107,6 +107,12 @@ pub enum Command {
     Redraw,
     /// Suspends the program.
     Suspend,
+    /// Opens the dialog for TERM.
+    Term,
+    /// Opens the dialog for KILL.
+    Kill,
+    /// Opens the dialog, and asks which signal.
+    Signal,
     /// Goes one step back.
     Back,
     /// Ends the program.
@@ -124,13 +130,22 @@ pub enum Section {
     Panes,
     /// Holding and keeping what was seen.
     Keep,
+    /// Signals.
+    Act,
     /// The rest.
     Program,
 }
 
 impl Section {
     /// All, in the order of the help.
-    pub const ALL: [Self; 5] = [Self::Move, Self::Tree, Self::Panes, Self::Keep, Self::Program];
+    pub const ALL: [Self; 6] = [
+        Self::Move,
+        Self::Tree,
+        Self::Panes,
+        Self::Keep,
+        Self::Act,
+        Self::Program,
+    ];
 
     /// Returns the heading.
     pub fn title(self) -> &'static str {
@@ -139,6 +154,7 @@ impl Section {
             Self::Tree => "What the tree shows",
             Self::Panes => "Panes of the selected row",
             Self::Keep => "Keep what was seen",
+            Self::Act => "Signal what is left over",
             Self::Program => "Program",
         }
     }
@@ -201,12 +217,7 @@ pub fn of(command: Command) -> Option<&'static CommandSpec> {
 }
 
 /// Keys of later versions, and what they will do: one line says so, nothing else happens.
-pub(super) const LATER: &[(Key, &str)] = &[
-    (Key::Char('T'), "sending signals"),
-    (Key::Char('K'), "sending signals"),
-    (Key::F(9), "sending signals"),
-    (Key::Char('7'), "the calls"),
-];
+pub(super) const LATER: &[(Key, &str)] = &[(Key::Char('7'), "the calls")];
 
 /// The footer, from the left, with the importance of each: the least important goes first where
 /// the screen is narrow.

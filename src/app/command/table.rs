@@ -1,6 +1,6 @@
 //! The table of all commands, by subject.
 
-use super::Section::{Keep, Move, Panes, Program, Tree};
+use super::Section::{Act, Keep, Move, Panes, Program, Tree};
 use super::{Availability, Command, CommandSpec, Section};
 use crate::app::App;
 use crate::app::available;
@@ -36,7 +36,7 @@ const fn with(
     }
 }
 
-pub(super) static COMMANDS: [CommandSpec; 51] = [
+pub(super) static COMMANDS: [CommandSpec; 54] = [
     with(
         entry(
             Command::Up,
@@ -456,6 +456,39 @@ pub(super) static COMMANDS: [CommandSpec; 51] = [
         ),
         None,
         available::marked,
+    ),
+    with(
+        entry(
+            Command::Term,
+            "term",
+            &[Key::Char('T')],
+            Act,
+            "ask the marked rows, or this one, to end (TERM): a dialog says what follows",
+        ),
+        Some("TERM"),
+        available::signals,
+    ),
+    with(
+        entry(
+            Command::Kill,
+            "kill",
+            &[Key::Char('K')],
+            Act,
+            "forced containment (KILL), after a TERM was looked at; clean-up is lost",
+        ),
+        None,
+        available::signals,
+    ),
+    with(
+        entry(
+            Command::Signal,
+            "signal",
+            &[Key::F(9)],
+            Act,
+            "choose between TERM and KILL",
+        ),
+        None,
+        available::signals,
     ),
     with(
         entry(

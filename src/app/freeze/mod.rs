@@ -92,6 +92,16 @@ impl Feed {
         }
     }
 
+    /// Returns the newest world, whatever is shown.
+    pub fn newest(&self) -> Option<&Arc<World>> {
+        match self {
+            Self::Waiting => None,
+            Self::Live(world) | Self::Saved(world) => Some(world),
+            Self::Freezing(freezing) => Some(&freezing.live),
+            Self::Frozen(frozen) => Some(&frozen.live),
+        }
+    }
+
     /// Returns whether the newest sample is shown.
     pub fn is_live(&self) -> bool {
         matches!(self, Self::Waiting | Self::Live(_))

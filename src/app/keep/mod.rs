@@ -19,9 +19,10 @@ pub use form::{Form, Typing};
 pub use record::Progress;
 
 pub(super) use form::{key as form_key, paste as form_paste};
+pub(super) use record::of as record_of;
 pub(super) use update::{
-    Then, add, called, follow, interrupt, note, open, opened, quit, record, take_note, titled, toggle_about,
-    written,
+    Then, add, append, ask_title, called, follow, interrupt, note, open, opened, quit, record, take_note,
+    titled, toggle_about, written,
 };
 
 /// What is kept.

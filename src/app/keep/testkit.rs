@@ -31,6 +31,27 @@ impl Journal {
     }
 }
 
+/// Opens an incident in memory.
+pub(crate) fn opened(journal: &mut Journal, title: Option<String>, on: &World) -> (Entry, Opened) {
+    let title = title.unwrap_or_else(|| "OPEN-1".to_owned());
+    let entry = Entry::Opened {
+        format: "mcpwake.journal/1".to_owned(),
+        incident: "0".repeat(32),
+        title: title.clone(),
+        host: on.sample.host.hostname.lossy().into_owned(),
+        boot_id: on.sample.host.boot_id.clone(),
+        program: "mcpwake 0.1.0".to_owned(),
+    };
+    let line = journal.add(&entry);
+    let answer = Opened {
+        title,
+        path: "/var/lib/mcpwake/incidents/one".to_owned(),
+        lines: vec![line],
+        problem: None,
+    };
+    (entry, answer)
+}
+
 /// Answers every order as a desk does whose disk is well.
 pub(crate) fn serve(app: &mut App, journal: &mut Journal, effects: Vec<Effect>) -> Vec<Entry> {
     let mut written = Vec::new();
@@ -40,23 +61,9 @@ pub(crate) fn serve(app: &mut App, journal: &mut Journal, effects: Vec<Effect>) 
         };
         let outcome = match order {
             Order::Open { title, on } => {
-                let title = title.unwrap_or_else(|| "OPEN-1".to_owned());
-                let entry = Entry::Opened {
-                    format: "mcpwake.journal/1".to_owned(),
-                    incident: "0".repeat(32),
-                    title: title.clone(),
-                    host: on.sample.host.hostname.lossy().into_owned(),
-                    boot_id: on.sample.host.boot_id.clone(),
-                    program: "mcpwake 0.1.0".to_owned(),
-                };
-                let line = journal.add(&entry);
+                let (entry, answer) = opened(journal, title, &on);
                 written.push(entry);
-                Outcome::Opened(Ok(Opened {
-                    title,
-                    path: "/var/lib/mcpwake/incidents/one".to_owned(),
-                    lines: vec![line],
-                    problem: None,
-                }))
+                Outcome::Opened(Ok(answer))
             }
             Order::Append(entry) => {
                 let line = journal.add(&entry);

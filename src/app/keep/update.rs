@@ -1,10 +1,12 @@
 //! Opening an incident, writing notes, and what the desk answers.
 
 use super::{Form, Incident, Waiting};
+use crate::app::act::{self, Intent};
 use crate::app::effect::{Effect, JobId, Opened, Order};
 use crate::app::popup::{Content, Popup};
 use crate::app::prompt::{Prompt, Purpose};
 use crate::app::{App, Feed};
+use crate::journal::story::open_signals;
 use crate::journal::{Entry, InstanceRef, Line, Story, Subject};
 use crate::table::{Node, RowId, Shown};
 
@@ -17,6 +19,8 @@ pub(in crate::app) enum Then {
     Note(Vec<Subject>),
     /// The record of this one.
     Record(InstanceRef),
+    /// The dialog before a signal.
+    Signal(Box<Intent>),
 }
 
 /// Shows the incident; asks its title where none is open.
@@ -57,6 +61,7 @@ pub(in crate::app) fn titled(app: &mut App, title: &str, then: Then) -> Vec<Effe
         Then::Nothing => {}
         Then::Note(subjects) => ask_note(app, subjects),
         Then::Record(on) => show_record(app, on),
+        Then::Signal(intent) => effects.extend(act::begin(app, *intent)),
     }
     effects
 }
@@ -290,6 +295,7 @@ fn reasons_to_stay(app: &App) -> Vec<String> {
     if typed.is_some_and(|prompt| prompt.is_note() && !prompt.text().trim().is_empty()) {
         reasons.push("the note that is being typed is not written".to_owned());
     }
+    reasons.extend(act::reasons(app));
     reasons.extend(left_open(app));
     if matches!(app.feed, Feed::Freezing(_)) {
         reasons.push("the held sample is being saved".to_owned());
@@ -316,11 +322,7 @@ fn left_open(app: &App) -> Vec<String> {
         .filter_map(|thread| {
             let record = super::record::of(app, &thread.on, world);
             let leads = record.open_leads().count();
-            let signals = record
-                .signals
-                .iter()
-                .filter(|state| state.is_unresolved())
-                .count();
+            let signals = open_signals(&record.signals).count();
             let mut parts = Vec::new();
             if leads > 0 {
                 parts.push(format!(

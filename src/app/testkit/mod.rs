@@ -361,6 +361,7 @@ pub(crate) fn options() -> Options {
         ascii: false,
         colour: Colour::Many,
         refresh_ms: 1000,
+        second_look_ms: 2000,
         redactor: Arc::clone(&REDACTOR),
         keep_redactor: Arc::clone(&REDACTOR),
         explainer: Explainer::new(|world, key| Explanation {

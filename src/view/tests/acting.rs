@@ -1,0 +1,195 @@
+//! The dialog before a signal, the signals that are under way, the step line.
+
+use super::{SMALL, USUAL, WIDE, screen};
+use crate::app::act::testkit::Bench;
+use crate::app::testkit::{DAY, Scene, chain, hostile, live, options, pid};
+use crate::model::act::{Standing, Way};
+use crate::model::finding::{Finding, LeadKind, Managed};
+use crate::model::instance::OwnerKey;
+use crate::model::process::{Lock, SignalMasks};
+use crate::model::reading::Reading;
+
+fn shown(scene: Scene, size: (u16, u16), keys: &str) -> String {
+    let mut bench = Bench::with(options(), scene, size);
+    bench.press(keys);
+    screen(&bench.app)
+}
+
+macro_rules! dialogs {
+    ($($name:ident: $scene:expr, $size:expr, $keys:expr;)*) => {
+        $(
+            #[test]
+            fn $name() {
+                insta::assert_snapshot!(shown($scene, $size, $keys));
+            }
+        )*
+    };
+}
+
+const OPEN: &str = "T OPS-1412 <enter>";
+
+dialogs! {
+    term_80: live(), USUAL, OPEN;
+    term_120: live(), WIDE, OPEN;
+    term_40: live(), SMALL, OPEN;
+    term_40_scrolled: live(), SMALL, "T OPS-1412 <enter> <pgdn>";
+    passed_over_80: live(), USUAL, "T OPS-1412 <enter> o 27";
+    both_80: live(), USUAL, "T OPS-1412 <enter> <down> <space> 2";
+    kill_80: live(), USUAL, "K OPS-1412 <enter>";
+    choose_80: live(), USUAL, "<f9> OPS-1412 <enter>";
+    hostile_80: hostile_long(), USUAL, "T OPS-1412 <enter>";
+    hostile_40: hostile_long(), SMALL, "T OPS-1412 <enter>";
+    hostile_120: hostile_long(), WIDE, "T OPS-1412 <enter>";
+    launcher_80: launched(), USUAL, "* / pid:3010 <enter> <end> <up> <up> <up> T OPS <enter>";
+    attached_80: live(), USUAL, "/ pid:10003 <enter> <end> T OPS <enter>";
+    troubled_120: troubled(), WIDE, OPEN;
+    troubled_80: troubled(), USUAL, OPEN;
+    many_80: live(), USUAL, "/ playwright <enter> <home> <down> <down> <space> <space> <space> <space> <space> <space> <space> / <c-u> wedge <enter> T OPS <enter>";
+    many_40: live(), SMALL, "/ playwright <enter> <home> <down> <down> <space> <space> <space> <space> <space> <space> <space> / <c-u> wedge <enter> T OPS <enter>";
+    client_80: live(), USUAL, "a / pid:2211 <enter> <home> <down> T OPS <enter> 2211 <enter>";
+    wrong_80: live(), USUAL, "T OPS <enter> o 48 <enter>";
+    under_way_80: live(), USUAL, "T OPS <enter> <down> <space> o 2290 <enter>";
+    under_way_40: live(), SMALL, "T OPS <enter> o 271 <enter>";
+    hidden_80: live(), USUAL, "T OPS <enter> o 271 <enter> <esc>";
+}
+
+fn launched() -> Scene {
+    let mut scene = Scene::new();
+    chain(&mut scene);
+    scene
+}
+
+/// Argv of megabytes and many helpers, all hostile.
+fn hostile_long() -> Scene {
+    let mut scene = hostile();
+    let long = "\u{1b}[31m".repeat(400);
+    let helpers: Vec<_> = (800..812)
+        .map(|number| {
+            scene.process(number, 666, "root", 100, &["sh\u{202e}", &long]);
+            scene.key(number)
+        })
+        .collect();
+    let argv = ["node\u{1b}[2J", &long, "[x] 1 server", "--token=abcdefghijklmnop"];
+    scene.edit(666).argv = Reading::Value(argv.iter().map(|one| (*one).into()).collect());
+    scene.judged.instances[0].helpers = helpers;
+    scene
+}
+
+/// Managed, stopped, with a lock and strangers in its group.
+fn troubled() -> Scene {
+    let mut scene = Scene::new();
+    scene.process(2_000, 1, "user", DAY, &["claude"]);
+    scene.client(2_000, "claude-code", "claude");
+    for number in [2_100, 2_200, 2_300] {
+        let process = scene.process(
+            number,
+            2_000,
+            "user",
+            DAY,
+            &["mcp-server", "db", "--file", "/srv/x.db"],
+        );
+        process.pgid = Some(pid(2_000));
+        process.sid = Some(pid(2_000));
+    }
+    let server = scene.edit(2_100);
+    server.state = 'T';
+    server.stat = "Tl".to_owned();
+    server.signals = Reading::Value(SignalMasks {
+        pending: 0,
+        blocked: 1 << 14,
+        ignored: 0,
+        caught: 0,
+    });
+    server.locks = vec![Lock {
+        kind: "POSIX".to_owned(),
+        mode: "WRITE".to_owned(),
+        inode: 5,
+        path: Some("/srv/x.db".into()),
+    }];
+    let owner = OwnerKey::Process(scene.key(2_000));
+    let leads = vec![
+        crate::app::testkit::lead("a", LeadKind::File, "/srv/x.db-wal", 2_100, "an open database"),
+        crate::app::testkit::lead("b", LeadKind::Ssh, "deploy@10.2.0.4", 2_200, "a session"),
+    ];
+    let helper = scene.key(2_200);
+    let instance = scene.instance("db", 2_100, owner.clone(), Finding::Wedged);
+    instance.helpers = vec![helper];
+    instance.reach = Some(leads);
+    instance.managed = Some(Managed {
+        by: "systemd --user".to_owned(),
+        unit: "db.service".to_owned(),
+    });
+    scene.instance("other", 2_300, owner, Finding::Attached);
+    scene
+}
+
+#[test]
+fn a_way_that_leaves_a_window_and_targets_that_are_not_read_yet_are_said() {
+    let mut bench = Bench::new(live());
+    bench.press("i OPS <enter>");
+    bench.way = Way::Kill;
+    bench.looks.insert(48_290, Standing::Gone);
+    bench.press("T");
+    insta::assert_snapshot!("window_80", screen(&bench.app));
+    let mut bench = Bench::new(live());
+    bench.press("i OPS <enter>");
+    bench.slow = true;
+    bench.press("T 27");
+    insta::assert_snapshot!("reading_80", screen(&bench.app));
+}
+
+#[test]
+fn an_outcome_is_shown_and_one_without_an_end_stays_in_the_step_line() {
+    let mut bench = Bench::new(live());
+    bench.press("T OPS <enter> <down> <space> o 2290 <enter>");
+    bench.watched(None);
+    bench.later(3000, live());
+    insta::assert_snapshot!("still_there_80", screen(&bench.app));
+    bench.press("<esc> <down>");
+    insta::assert_snapshot!("unresolved_80", screen(&bench.app));
+    bench.press("<down>");
+    insta::assert_snapshot!("unresolved_elsewhere_80", screen(&bench.app));
+}
+
+#[test]
+fn exited_and_nothing_left() {
+    let mut bench = Bench::new(live());
+    bench.press("T OPS <enter> o 271 <enter>");
+    bench.watched(Some(212));
+    let mut scene = live();
+    for number in [48_271, 48_290] {
+        scene.sample.processes.remove(&pid(number));
+    }
+    scene
+        .judged
+        .instances
+        .retain(|one| one.lead_process().pid != pid(48_271));
+    bench.later(3000, scene);
+    insta::assert_snapshot!("exited_80", screen(&bench.app));
+}
+
+#[test]
+fn no_cell_of_a_hostile_dialog_has_a_control_character_at_any_size() {
+    for size in [SMALL, USUAL, WIDE, (41, 11), (60, 14)] {
+        let mut bench = Bench::with(options(), hostile_long(), size);
+        for key in [
+            "T", "OPS", "<enter>", "<down>", "<pgdn>", "<pgdn>", "o", "666", "<enter>",
+        ] {
+            bench.press(key);
+            let screen = screen(&bench.app);
+            assert!(screen.chars().all(|c| c == '\n' || !c.is_control()), "{screen}");
+        }
+    }
+}
+
+#[test]
+fn in_ascii_only_ascii_is_drawn() {
+    let mut plain = options();
+    plain.ascii = true;
+    for scene in [live(), hostile_long(), troubled()] {
+        let mut bench = Bench::with(plain.clone(), scene, USUAL);
+        bench.press(OPEN);
+        let screen = screen(&bench.app);
+        assert!(screen.is_ascii(), "{screen}");
+    }
+}
