@@ -303,9 +303,7 @@ fn problems(shown: Shown<'_>) -> Vec<Para> {
 fn closed(shown: Shown<'_>) -> Option<Para> {
     const NAMED: usize = 8;
     let processes = shown.world.sample.processes.values();
-    let closed: Vec<_> = processes
-        .filter(|process| process.exe.is_denied() || process.cwd.is_denied())
-        .collect();
+    let closed: Vec<_> = processes.filter(|process| process.exe.is_denied()).collect();
     let named = closed
         .iter()
         .take(NAMED)
