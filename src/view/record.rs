@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
 use super::footer;
-use super::paint::{Drawn, Para, fill, lit, say};
+use super::paint::{Drawn, Para, fill, lit, safe, say};
 use super::popup::frame;
 use super::theme::{Theme, Tone};
 use crate::app::App;
@@ -12,7 +12,7 @@ use crate::app::keep::Form;
 use crate::journal::Record;
 use crate::journal::entry::FieldSource;
 use crate::journal::record::{Field, LeadLine, plain};
-use crate::text::Safe;
+use crate::text::{Safe, shell};
 
 /// Columns of the names of the fields, and where the screen is narrow.
 const NAMES: usize = 36;
@@ -132,7 +132,17 @@ pub(super) fn form(
         let label = Safe::from_text(&typing.label());
         footer::typed(&theme.text(&label), &typing.text(), typing.cursor(), width, theme)
     });
-    let height = usize::from(body.height).saturating_sub(usize::from(typed.is_some()));
+    let asked = form.typing().and_then(|typing| typing.command());
+    let asked: Vec<Drawn> = asked.map_or_else(Vec::new, |(ready, at, of)| {
+        let mut lines = Vec::new();
+        let head = format!("{at} of {of}: {}, {} s at most", ready.name, ready.timeout_s);
+        lines.extend(Para::bare(say(&head, Tone::Strong)).lines(width, true, theme));
+        let command = shell::line(&ready.argv, usize::MAX);
+        lines.extend(Para::bare(safe(command, Tone::Warning)).lines(width, true, theme));
+        lines
+    });
+    let below = asked.len() + usize::from(typed.is_some());
+    let height = usize::from(body.height).saturating_sub(below);
     let top = chosen.end.saturating_sub(height).min(chosen.start);
     for ((at, line), y) in lines.iter().enumerate().skip(top).take(height).zip(body.y..) {
         let row = Rect { y, height: 1, ..body };
@@ -143,6 +153,12 @@ pub(super) fn form(
         if at == chosen.start {
             buffer.set_string(area.x + 1, y, ">", theme.style(Tone::Strong));
         }
+    }
+    let first = body
+        .bottom()
+        .saturating_sub(u16::try_from(below).unwrap_or(u16::MAX));
+    for (line, y) in asked.iter().zip(first.max(body.y)..body.bottom()) {
+        line.draw(buffer, Rect { y, height: 1, ..body }, theme);
     }
     let (line, cursor) = typed?;
     let y = body.bottom().saturating_sub(1);
