@@ -25,6 +25,7 @@ use std::sync::Arc;
 
 use rustix::process::{Resource, getrlimit};
 
+use self::clock::Moment;
 use self::closer::Closer;
 use self::entry::Units;
 use self::hiding::Hiding;
@@ -174,12 +175,11 @@ impl LinuxSource {
 impl Source for LinuxSource {
     fn sample(&mut self) -> Result<Sample, SourceError> {
         let cost_before_us = clock::own_cpu_us();
-        let taken_at = clock::wall();
-        let now_ns = clock::since_boot_ns();
+        let Moment { wall, since_boot_ns } = Moment::now();
         self.users.refresh();
         let unseen = self
             .table
-            .refresh(&mut self.reader, &self.users, now_ns)
+            .refresh(&mut self.reader, &self.users, since_boot_ns)
             .map_err(|errno| self.failure("list", &format!("{errno}; no process can be seen")))?;
         let processes = self.table.processes();
         if processes.is_empty() {
@@ -192,8 +192,8 @@ impl Source for LinuxSource {
         let seen = Seen::count(processes.values().map(AsRef::as_ref), observer.uid);
         let hidden = self.hidden(unseen);
         Ok(Sample {
-            taken_at,
-            since_boot_ms: now_ns / 1_000_000,
+            taken_at: wall,
+            since_boot_ms: since_boot_ns / 1_000_000,
             cost_us: clock::own_cpu_us().saturating_sub(cost_before_us),
             host: self.machine.now(&mut self.reader),
             visibility: seen.visibility(hidden),
