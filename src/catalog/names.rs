@@ -30,6 +30,17 @@ const SOURCE: [&str; 22] = [
     ".phar", ".pl", ".lua", ".jar", ".dll", ".ps1", ".sh", ".bash", ".exe",
 ];
 
+/// What build tools put behind the name of an archive that holds everything it needs.
+const CLASSIFIERS: [&str; 7] = [
+    "-all",
+    "-fat",
+    "-uber",
+    "-shaded",
+    "-runner",
+    "-standalone",
+    "-jar-with-dependencies",
+];
+
 /// Compiled tests on names.
 #[derive(Debug)]
 pub(super) struct Names {
@@ -276,16 +287,36 @@ pub(super) fn clean_image(image: &str) -> &str {
     tag.map_or(image, |at| &image[..at])
 }
 
-/// Returns a file's name without the ending of a source or archive file.
+/// Returns a file's name without the ending of a source or archive file, and without the version that build
+/// tools put into an archive's name.
 pub(super) fn stem(path: &str) -> &str {
     let name = basename(path);
     let ending = SOURCE
         .iter()
         .find(|ending| strip_suffix_ignoring_case(name, ending).is_some());
     match ending {
-        Some(ending) if name.len() > ending.len() => &name[..name.len() - ending.len()],
+        Some(ending) if name.len() > ending.len() => {
+            let stem = &name[..name.len() - ending.len()];
+            if is_archive(name) {
+                unversioned_archive(stem)
+            } else {
+                stem
+            }
+        }
         _ => name,
     }
+}
+
+/// Maven and Gradle name an archive `NAME-VERSION-CLASSIFIER`; a version begins with a digit.
+fn unversioned_archive(stem: &str) -> &str {
+    let of_version =
+        |(at, _): &(usize, &str)| *at > 0 && stem.as_bytes().get(at + 1).is_some_and(u8::is_ascii_digit);
+    let name = match stem.match_indices('-').find(of_version) {
+        Some((at, _)) => &stem[..at],
+        None => stem,
+    };
+    let classifier = CLASSIFIERS.iter().find_map(|ending| name.strip_suffix(ending));
+    classifier.filter(|rest| !rest.is_empty()).unwrap_or(name)
 }
 
 /// Returns whether a file is a shell's script by its ending.

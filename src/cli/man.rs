@@ -20,7 +20,7 @@ pub fn meaning(finding: Finding) -> &'static str {
              name every holder"
         }
         Finding::Wedged => {
-            "the client that holds the other end cannot act: stopped, traced, or stuck in the kernel"
+            "the client that holds the other end, or a relay between, cannot act: stopped, traced, or stuck in the kernel"
         }
         Finding::Defunct => "the server has exited and its parent has not waited for it",
         Finding::Unknown => "it cannot be said; the facts name what could not be read and what would help",

@@ -82,6 +82,55 @@ fn labelled_lines_are_told_apart() {
 }
 
 #[test]
+fn a_version_in_the_name_of_an_archive_does_not_hide_it() {
+    let catalog = catalog();
+    for archive in [
+        "acme-mcp-server.jar",
+        "acme-mcp-server-1.2.3.jar",
+        "acme-mcp-server-0.3.0-SNAPSHOT.jar",
+        "acme-mcp-server-2.0-jar-with-dependencies.jar",
+        "acme-mcp-server-all.jar",
+        "Acme-MCP-Server-1.0.0-runner.JAR",
+    ] {
+        let verdict = catalog.verdict_line(&format!("java -jar /opt/{archive} --stdio"));
+        assert_eq!(verdict.role, Role::Server, "{archive}: {}", verdict.because);
+        let name = verdict.name.map(|name| name.to_lowercase());
+        assert_eq!(name.as_deref(), Some("acme"), "{archive}");
+    }
+    for other in ["log4j-1.2-mcp-server.jar", "-1.0.jar", "acme-mcp-server-1.0.txt"] {
+        let verdict = catalog.verdict_line(&format!("java -jar {other}"));
+        assert!(!verdict.mcp, "{other}: {}", verdict.because);
+    }
+}
+
+#[test]
+fn a_program_of_windows_is_seen_behind_what_starts_it_from_linux() {
+    let catalog = catalog();
+    let judge = |argv: &[&str]| {
+        let argv: Vec<OsBytes> = argv.iter().map(|word| OsBytes::from(*word)).collect();
+        let verdict = catalog.verdict(&argv);
+        (verdict.role, verdict.name)
+    };
+    let launcher = |name: &str| (Role::Launcher, Some(name.to_owned()));
+    let cmd = "/mnt/c/Windows/System32/cmd.exe";
+    assert_eq!(
+        judge(&["/init", cmd, "cmd.exe", "/c", "npx", "-y", "mcp-server-x"]),
+        launcher("x")
+    );
+    let node = "/mnt/c/Program Files/nodejs/node.exe";
+    let script = "C:\\Users\\u\\node_modules\\@scope\\mcp-server-x\\dist\\index.js";
+    assert_eq!(judge(&["/init", node, "node.exe", script]).0, Role::Launcher);
+    for init in [
+        &["/sbin/init"][..],
+        &["/init"],
+        &["/sbin/init", "splash"],
+        &["/init", cmd, "cmd.exe"],
+    ] {
+        assert_eq!(judge(init), (Role::Other, None), "{init:?}");
+    }
+}
+
+#[test]
 fn a_launcher_and_its_server_have_one_name() {
     let catalog = catalog();
     let chains: [(&str, &[&str]); 9] = [

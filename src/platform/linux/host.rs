@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStringExt as _;
 
-use super::clock;
+use super::clock::Moment;
 use super::parse::{decimal, process, system};
 use super::reader::Reader;
 use super::users::Users;
@@ -53,7 +53,7 @@ impl Machine {
         };
         let mut machine = Self {
             host,
-            clocks_apart_ms: clocks_apart_ms(),
+            clocks_apart_ms: Moment::now().apart_ms(),
         };
         machine.set_boot_time(&stat);
         Ok(machine)
@@ -61,7 +61,7 @@ impl Machine {
 
     /// Returns the machine as it is now.
     pub(super) fn now(&mut self, reader: &mut Reader) -> Host {
-        let apart = clocks_apart_ms();
+        let apart = Moment::now().apart_ms();
         if (apart - self.clocks_apart_ms).abs() > CLOCK_STEP_MS {
             self.clocks_apart_ms = apart;
             let stat = reader.system("stat").map(<[u8]>::to_vec).unwrap_or_default();
@@ -77,10 +77,6 @@ impl Machine {
         let seconds = system::boot_seconds(stat).and_then(|seconds| i64::try_from(seconds).ok());
         self.host.booted_at = UnixMillis(seconds.map_or(self.clocks_apart_ms, |seconds| seconds * 1000));
     }
-}
-
-fn clocks_apart_ms() -> i64 {
-    clock::wall().0 - i64::try_from(clock::since_boot_ns() / 1_000_000).unwrap_or(0)
 }
 
 #[expect(

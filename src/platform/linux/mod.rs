@@ -5,6 +5,7 @@ mod closer;
 mod descriptors;
 mod details;
 mod entry;
+mod hiding;
 mod holders;
 mod host;
 pub mod kernel;
@@ -24,8 +25,10 @@ use std::sync::Arc;
 
 use rustix::process::{Resource, getrlimit};
 
+use self::clock::Moment;
 use self::closer::Closer;
 use self::entry::Units;
+use self::hiding::Hiding;
 use self::host::Machine;
 use self::kernel::{Opens, Running, Sends};
 use self::managers::ServiceManagers;
@@ -83,7 +86,7 @@ pub struct LinuxSource {
     users: Users,
     machine: Machine,
     observer: Option<Observer>,
-    hidepid: Option<String>,
+    hiding: Option<Hiding>,
     closer: Closer,
     managers: ServiceManagers,
 }
@@ -101,14 +104,14 @@ impl LinuxSource {
         let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
         let room = limit.saturating_sub(RESERVED_DESCRIPTORS).min(MOST_KEPT_FILES);
         let kept_files = options.kept_files.min(usize::try_from(room).unwrap_or(0));
-        let hidepid = mount_hides(&mut reader, &options);
+        let hiding = hiding::hiding(&mut reader, &options.proc_root);
         Ok(Self {
             table: Table::new(units(), kept_files),
             users: Users::new(&options.passwd),
             reader,
             machine,
             observer: None,
-            hidepid,
+            hiding,
             closer: Closer::new(options.live, Pidfds::opened_by(opens)),
             managers: ServiceManagers::default(),
             options,
@@ -172,12 +175,11 @@ impl LinuxSource {
 impl Source for LinuxSource {
     fn sample(&mut self) -> Result<Sample, SourceError> {
         let cost_before_us = clock::own_cpu_us();
-        let taken_at = clock::wall();
-        let now_ns = clock::since_boot_ns();
+        let Moment { wall, since_boot_ns } = Moment::now();
         self.users.refresh();
         let unseen = self
             .table
-            .refresh(&mut self.reader, &self.users, now_ns)
+            .refresh(&mut self.reader, &self.users, since_boot_ns)
             .map_err(|errno| self.failure("list", &format!("{errno}; no process can be seen")))?;
         let processes = self.table.processes();
         if processes.is_empty() {
@@ -190,8 +192,8 @@ impl Source for LinuxSource {
         let seen = Seen::count(processes.values().map(AsRef::as_ref), observer.uid);
         let hidden = self.hidden(unseen);
         Ok(Sample {
-            taken_at,
-            since_boot_ms: now_ns / 1_000_000,
+            taken_at: wall,
+            since_boot_ms: since_boot_ns / 1_000_000,
             cost_us: clock::own_cpu_us().saturating_sub(cost_before_us),
             host: self.machine.now(&mut self.reader),
             visibility: seen.visibility(hidden),
@@ -230,8 +232,8 @@ impl LinuxSource {
     /// Processes that are listed but closed are counted; those that hidepid leaves out of the list
     /// cannot be (the kernel's own figure counts threads).
     fn hidden(&self, unseen: Unseen) -> Option<u32> {
-        match &self.hidepid {
-            Some(_) if unseen.closed == 0 => None,
+        match &self.hiding {
+            Some(Hiding { listed: false, .. }) => None,
             _ => Some(unseen.closed),
         }
     }
@@ -239,14 +241,12 @@ impl LinuxSource {
     fn problems(&self, unseen: Unseen) -> Vec<Problem> {
         let root = self.options.proc_root.display();
         let mut problems = Vec::new();
-        if let Some(value) = &self.hidepid {
+        if let Some(Hiding { text, .. }) = &self.hiding {
             problems.push(Problem {
                 pid: None,
                 what: root.to_string(),
                 kind: Absence::Denied,
-                detail: format!(
-                    "mounted with hidepid={value}: other users' processes are not shown; root sees them"
-                ),
+                detail: text.clone(),
             });
         }
         if unseen.failed > 0 {
@@ -283,16 +283,6 @@ fn units() -> Units {
         page_bytes: u64::try_from(rustix::param::page_size()).unwrap_or(4096),
         ticks_per_second: rustix::param::clock_ticks_per_second(),
     }
-}
-
-/// Returns the value of hidepid where this reader is affected by it: one who may trace every process is
-/// not, and sees the first one's links.
-fn mount_hides(reader: &mut Reader, options: &Options) -> Option<String> {
-    use std::os::unix::ffi::OsStrExt as _;
-    let mounts = reader.system("self/mountinfo").ok()?.to_vec();
-    let value = parse::system::hidepid(&mounts, options.proc_root.as_os_str().as_bytes())?;
-    let sees_first = reader.link(crate::model::identity::Pid::INIT, "exe").is_ok();
-    (!sees_first).then_some(value)
 }
 
 /// What the reader may look into.

@@ -71,7 +71,9 @@ pub(in crate::view) fn meaning(finding: Finding) -> &'static str {
     match finding {
         Finding::Severed => "nobody can talk on its wire any more",
         Finding::Held => "the other end of its wire is held, but by no client",
-        Finding::Wedged => "the client that holds the other end cannot act: stopped, traced, or stuck",
+        Finding::Wedged => {
+            "the client that holds the other end, or a relay between, cannot act: stopped, traced, or stuck"
+        }
         Finding::Defunct => "the server has exited and its parent has not waited for it",
         Finding::Unknown => "it cannot be said; the facts name what could not be read",
         Finding::Network => "it listens and needs no wire",

@@ -98,6 +98,30 @@ pub(in crate::platform::linux) fn closer_status(text: &[u8]) -> CloserStatus {
     }
 }
 
+/// What a process may do, as far as the kernel asks for it when files of other processes are read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(in crate::platform::linux) struct Rights {
+    /// Effective capabilities, `CapEff`.
+    pub(in crate::platform::linux) effective: u64,
+    /// The group that it reaches files with, the last of `Gid`, and its further ones.
+    pub(in crate::platform::linux) groups: BTreeSet<u32>,
+}
+
+/// Parses the rights in `status`; what is not there is not given.
+pub(in crate::platform::linux) fn rights(text: &[u8]) -> Rights {
+    let own = labelled(text, b"Gid:").and_then(|line| words(line).last());
+    let more = labelled(text, b"Groups:").map(words);
+    let groups = own.into_iter().chain(more.into_iter().flatten());
+    Rights {
+        effective: labelled(text, b"CapEff:")
+            .and_then(|digits| in_base(digits, 16))
+            .unwrap_or(0),
+        groups: groups
+            .filter_map(|group| decimal(group).and_then(|group| u32::try_from(group).ok()))
+            .collect(),
+    }
+}
+
 fn kilobytes(value: &[u8]) -> Option<u64> {
     words(value).next().and_then(decimal)?.checked_mul(1024)
 }

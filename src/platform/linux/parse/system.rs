@@ -101,18 +101,32 @@ fn lock_line(line: &[u8]) -> Option<LockLine> {
     })
 }
 
-/// Returns how the proc file system at `mount_point` hides processes: the value of `hidepid=`, where it
-/// hides any. The last mount on a place is the one that is seen.
-pub(in crate::platform::linux) fn hidepid(mountinfo: &[u8], mount_point: &[u8]) -> Option<String> {
+/// How a proc file system hides processes, by the options of its mount.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::platform::linux) struct HidePid {
+    /// The value of `hidepid=`: a word on newer kernels, a number on older ones.
+    pub(in crate::platform::linux) value: String,
+    /// The group from whose members nothing is hidden, but by `ptraceable`.
+    pub(in crate::platform::linux) gid: u32,
+}
+
+/// Returns how the proc file system at `mount_point` hides processes, where it hides any. The last mount
+/// on a place is the one that is seen.
+pub(in crate::platform::linux) fn hidepid(mountinfo: &[u8], mount_point: &[u8]) -> Option<HidePid> {
     let line = mountinfo
         .split(|byte| *byte == b'\n')
         .rfind(|line| words(line).nth(4) == Some(mount_point))?;
     let options = words(line).last()?;
-    let value = options
-        .split(|byte| *byte == b',')
-        .find_map(|option| option.strip_prefix(b"hidepid="))?;
-    let value = std::str::from_utf8(value).ok()?;
-    (!matches!(value, "0" | "off")).then(|| value.to_owned())
+    let option = |name: &[u8]| {
+        let mut options = options.split(|byte| *byte == b',');
+        options.find_map(|option| option.strip_prefix(name))
+    };
+    let value = std::str::from_utf8(option(b"hidepid=")?).ok()?;
+    let gid = option(b"gid=").and_then(decimal);
+    (!matches!(value, "0" | "off")).then(|| HidePid {
+        value: value.to_owned(),
+        gid: gid.and_then(|gid| u32::try_from(gid).ok()).unwrap_or(0),
+    })
 }
 
 /// Returns the type of each mounted file system, by the number of the mount.

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::descriptor::{fdinfo, pts_number, target};
-use super::process::{argv, cgroup, closer_status, environment, namespace, status};
+use super::process::{Rights, argv, cgroup, closer_status, environment, namespace, rights, status};
 use super::stat::{Stat, schedstat, terminal_name};
-use super::system::{boot_seconds, hidepid, locks, mounted_types, passwd, processors};
+use super::system::{HidePid, boot_seconds, hidepid, locks, mounted_types, passwd, processors};
 use super::{decimal, in_base, signed};
 use crate::model::bytes::OsBytes;
 use crate::model::descriptor::{Access, Target};
@@ -322,6 +322,14 @@ fn users_are_those_with_a_number() {
 }
 
 #[test]
+fn rights_are_read() {
+    let text = b"Name:\tx\nGid:\t1\t2\t3\t4\nGroups:\t7 9 \nCapEff:\t0000000000080000\n";
+    let found = rights(text);
+    assert_eq!((found.effective, found.groups), (1 << 19, [4, 7, 9].into()));
+    assert_eq!(rights(b"Groups:\t \n"), Rights::default());
+}
+
+#[test]
 fn the_system_is_read() {
     let text = b"cpu  1 2\ncpu0 1 2\ncpu1 1 2\nintr 5\nbtime 1700000000\nprocesses 9\n";
     assert_eq!(boot_seconds(text), Some(1_700_000_000));
@@ -330,7 +338,13 @@ fn the_system_is_read() {
     assert_eq!(namespace(b"pid:4026531836"), None);
     let mounts = b"21 1 0:20 / /proc rw,nosuid shared:5 - proc proc rw\n\
         40 1 0:20 / /proc rw shared:5 master:1 - proc proc rw,hidepid=invisible\n27 1 8:1 / / rw - ext4 /dev/sda1 rw\n";
-    assert_eq!(hidepid(mounts, b"/proc").as_deref(), Some("invisible"));
+    let hides = |value: &str, gid| {
+        let value = value.to_owned();
+        Some(HidePid { value, gid })
+    };
+    assert_eq!(hidepid(mounts, b"/proc"), hides("invisible", 0));
+    let exempt = b"40 1 0:20 / /proc rw - proc proc rw,gid=992,hidepid=2\n";
+    assert_eq!(hidepid(exempt, b"/proc"), hides("2", 992));
     assert_eq!(hidepid(&mounts[..52], b"/proc"), None);
     assert_eq!(hidepid(mounts, b"/other"), None);
     let types: Vec<_> = mounted_types(mounts)

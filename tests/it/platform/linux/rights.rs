@@ -7,6 +7,7 @@ use std::process::Command;
 use mcpwake::model::host::Visibility;
 use mcpwake::model::identity::Pid;
 use mcpwake::model::reading::{Absence, Reading};
+use mcpwake::platform::Source as _;
 
 use super::support::{Ward, inode, look, own_pid, source};
 
@@ -119,4 +120,60 @@ fn a_wire_into_a_process_that_may_not_be_looked_into_is_not_without_holder() {
     // Root sees it, another user is told that it could not look: one of the two, never neither.
     assert!(seen != told);
     assert_eq!(told, sample.process(ward.pid()).unwrap().descriptors.is_denied());
+}
+
+/// Set for the run behind a mount that hides processes: whether they are hidden from that run.
+const HIDDEN: &str = "MCPWAKE_HIDDEN_PROCESSES";
+
+/// Runs behind such a mount when the test below starts it, and has nothing to look at otherwise.
+#[test]
+fn hidden_processes_are_counted_as_such() {
+    let Ok(hidden) = std::env::var(HIDDEN) else {
+        return;
+    };
+    let sample = source().sample().unwrap();
+    let told = sample
+        .problems
+        .iter()
+        .any(|problem| problem.detail.contains("hidepid"));
+    assert_eq!(
+        (sample.hidden, told),
+        if hidden == "yes" {
+            (None, true)
+        } else {
+            (Some(0), false)
+        }
+    );
+}
+
+/// The group of the mount, by default root's, is exempt without any capability; but for `hidepid=4`.
+#[test]
+fn a_mount_that_hides_nothing_from_this_user_hides_nothing() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let untraced = "setpriv --bounding-set -sys_ptrace --inh-caps -all";
+    for (options, rights, hidden) in [
+        ("hidepid=2", "", "no"),
+        ("hidepid=2", untraced, "no"),
+        ("hidepid=2,gid=77", untraced, "yes"),
+        ("hidepid=4", untraced, "yes"),
+    ] {
+        let script = format!(
+            "mount -t proc -o {options} proc /proc && exec {rights} \"$0\" --exact \
+             platform::linux::rights::hidden_processes_are_counted_as_such"
+        );
+        let output = Command::new("unshare")
+            .args(["-m", "--propagation", "private", "sh", "-c", &script])
+            .arg(std::env::current_exe().unwrap())
+            .env(HIDDEN, hidden)
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        let no_namespace = output.stdout.is_empty();
+        assert!(
+            no_namespace || text.contains("1 passed"),
+            "{options} {rights}: {text}"
+        );
+    }
 }
