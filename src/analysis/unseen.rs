@@ -10,6 +10,9 @@ use super::finding::Case;
 use super::lineage;
 use super::wire::WireEnd;
 
+/// Names of the ssh daemon's processes: since OpenSSH 9.8 those of a login are a program of their own.
+const SSH_DAEMON: [&[u8]; 2] = [b"sshd", b"sshd-session"];
+
 /// Somebody who may hold the other end of a pipe.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Unseen {
@@ -73,6 +76,20 @@ impl Case<'_, '_> {
         one.why != Absence::Gone
             && !process.is_zombie()
             && (same_user || same_session || self.is_ancestor(process.key.pid))
+            && !self.is_later_login(process, server)
+    }
+
+    /// A login by ssh that began after the server: it was forked by the daemon of root, which never held the
+    /// pipe, so it can have none of its ends. Without this an operator who is not root, and has come by
+    /// ssh to look, could not tell of any pipe that nobody writes to it.
+    fn is_later_login(&self, process: &Process, server: &Process) -> bool {
+        let parent = self.court.tree.parent(process.key.pid);
+        parent.is_some_and(|parent| {
+            parent.uid.value() == Some(&0)
+                && parent.key.pid != Pid::INIT
+                && parent.comm == process.comm
+                && SSH_DAEMON.contains(&process.comm.as_bytes())
+        }) && process.key.start > server.key.start
     }
 
     /// An ancestor, but for the first process and who adopted the instance.

@@ -33,6 +33,28 @@ fn an_unreadable_process_of_the_same_user_could_hold_the_pipe() {
 }
 
 #[test]
+fn a_login_by_ssh_after_the_server_began_has_none_of_its_ends() {
+    let finding_with = |number: u32, parent: &str, line: &str| {
+        let mut machine = on_pipes();
+        machine.end(CLIENT, 1);
+        machine.add(50, 1, parent).uid = Reading::Value(0);
+        machine.add(number, 50, line);
+        machine.hide(number);
+        instance(&once(&machine), SERVER).finding
+    };
+    let later = SERVER + 100;
+    assert_eq!(finding_with(later, "sshd -D", "sshd"), Finding::Severed);
+    assert_eq!(
+        finding_with(later, "sshd-session", "sshd-session"),
+        Finding::Severed
+    );
+    let earlier = SERVER - 50;
+    assert_eq!(finding_with(earlier, "sshd -D", "sshd"), Finding::Unknown);
+    assert_eq!(finding_with(later, "cron", "sshd"), Finding::Unknown);
+    assert_eq!(finding_with(later, "worker", "worker"), Finding::Unknown);
+}
+
+#[test]
 fn a_peer_that_nobody_visible_holds_is_unknown() {
     let mut machine = through_npx();
     machine.hide(CLIENT);
