@@ -164,7 +164,14 @@ impl<'c, 'a> Case<'c, 'a> {
         match server.descriptors.absence() {
             Some(Absence::Denied) => self.unknown(
                 "descriptors_denied",
-                "its descriptors may not be read: the program needs the rights of its user, or root",
+                match self.court.sample.observer.uid {
+                    0 => {
+                        let rights = self.court.right_to_look();
+                        format!("its descriptors may not be read: with {rights} they can")
+                    }
+                    _ => "its descriptors may not be read: the program needs the rights of its user, or root"
+                        .to_owned(),
+                },
                 source,
             ),
             Some(Absence::Gone) => self.unknown(
@@ -322,8 +329,9 @@ impl<'c, 'a> Case<'c, 'a> {
             return self.unknown(unseen.code, text, unseen.source);
         }
         let text = format!(
-            "stdin {}: no process has it open for writing",
-            end_name(wire.stdin)
+            "stdin {}: no process has it open for writing{}",
+            end_name(wire.stdin),
+            self.unread()
         );
         self.severed("stdin_no_writer", text, "/proc/*/fd, fdinfo".to_owned())
     }

@@ -33,6 +33,8 @@ pub(crate) struct Machine {
     pub(crate) since_boot_ms: u64,
     /// Processes that are not shown; `None`: nobody knows how many.
     pub(crate) hidden: Option<u32>,
+    /// Who looks.
+    pub(crate) observer_uid: u32,
     unreadable: BTreeSet<u32>,
 }
 
@@ -46,6 +48,7 @@ impl Machine {
             units: Vec::new(),
             since_boot_ms: 1_000_000,
             hidden: Some(0),
+            observer_uid: 0,
             unreadable: BTreeSet::new(),
         };
         machine.add(1, 0, "/sbin/init");
@@ -267,7 +270,7 @@ impl Machine {
             observer: Observer {
                 pid: pid(4_000_000),
                 ancestors: Vec::new(),
-                uid: 0,
+                uid: self.observer_uid,
                 user: "root".into(),
                 login_uid: None,
                 ssh_from: None,

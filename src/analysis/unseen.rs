@@ -1,5 +1,6 @@
 //! Who might hold the other end of a pipe without being seen: absence is said only where nobody is hidden.
 
+use crate::model::host::Os;
 use crate::model::identity::Pid;
 use crate::model::process::Process;
 use crate::model::reading::Absence;
@@ -29,6 +30,14 @@ impl Court<'_> {
     pub(crate) fn sees_all(&self) -> bool {
         self.sample.hidden == Some(0)
     }
+
+    /// Returns what would let this program look into every process; goes on after "with".
+    pub(crate) fn right_to_look(&self) -> &'static str {
+        match (self.sample.host.os, self.sample.observer.uid) {
+            (Os::Linux, 0) => "CAP_SYS_PTRACE, which this root lacks,",
+            _ => "root's rights",
+        }
+    }
 }
 
 impl Case<'_, '_> {
@@ -48,6 +57,19 @@ impl Case<'_, '_> {
         self.closed_suspect().or_else(|| self.outside_suspect(end))
     }
 
+    /// Returns how many could not be looked into though none of them is close: goes on after "no process has
+    /// it open".
+    pub(crate) fn unread(&self) -> String {
+        let unsearched = self.court.sample.unsearched.iter();
+        match unsearched.filter(|one| one.why != Absence::Gone).count() {
+            0 => String::new(),
+            1 => ", as far as can be seen: 1 process, not close to it, could not be looked into".to_owned(),
+            many => format!(
+                ", as far as can be seen: {many} processes, none of them close to it, could not be looked into"
+            ),
+        }
+    }
+
     /// A process that could not be looked into, and is close enough to hold the wire.
     fn closed_suspect(&self) -> Option<Unseen> {
         let server = self.chain.first()?;
@@ -60,8 +82,9 @@ impl Case<'_, '_> {
         Some(Unseen {
             code: "unreadable_process",
             who: format!(
-                "{} could not be looked into: with root's rights it can",
-                self.court.call(suspect.process)
+                "{} could not be looked into: with {} it can",
+                self.court.call(suspect.process),
+                self.court.right_to_look()
             ),
             source: format!("/proc/{}/fd", suspect.process.pid),
         })
@@ -73,8 +96,11 @@ impl Case<'_, '_> {
         };
         let same_user = process.uid.value().is_some() && process.uid == server.uid;
         let same_session = process.sid.is_some() && process.sid == server.sid;
+        // The first process starts and adopts; only where it is a client itself, as in a container, does it talk.
+        let talks = process.key.pid != Pid::INIT || self.court.is_client(one.process);
         one.why != Absence::Gone
             && !process.is_zombie()
+            && talks
             && (same_user || same_session || self.is_ancestor(process.key.pid))
             && !self.is_later_login(process, server)
     }

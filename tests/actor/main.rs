@@ -23,6 +23,8 @@ mod situations;
 #[cfg(target_os = "linux")]
 mod stage;
 #[cfg(target_os = "linux")]
+mod undisturbed;
+#[cfg(target_os = "linux")]
 mod unseen;
 
 #[cfg(target_os = "linux")]
@@ -38,6 +40,7 @@ fn main() -> std::process::ExitCode {
     common::watched::adopt_orphans();
     let mut trials = situations::trials();
     trials.extend(programs::trials());
+    trials.extend(undisturbed::trials());
     trials.extend(signals::trials());
     libtest_mimic::run(&arguments, trials).exit_code()
 }

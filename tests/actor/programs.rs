@@ -50,12 +50,12 @@ pub(crate) fn trials() -> Vec<Trial> {
 }
 
 /// A server script where a package manager would put it.
-struct Script {
+pub(crate) struct Script {
     _home: TempDir,
-    path: PathBuf,
+    pub(crate) path: PathBuf,
 }
 
-fn script() -> Script {
+pub(crate) fn script() -> Script {
     let home = tempfile::tempdir().unwrap();
     let folder = home
         .path()
@@ -66,13 +66,13 @@ fn script() -> Script {
     Script { _home: home, path }
 }
 
-fn collector() -> Result<Collector, Failed> {
+pub(crate) fn collector() -> Result<Collector, Failed> {
     let catalog = Arc::new(Catalog::builtin().map_err(|error| error.to_string())?);
     let system = mcpwake::platform::system(mcpwake::platform::Ability::Looks)?;
     Ok(Collector::at_once(system.source, catalog, system.os))
 }
 
-fn instance(world: &World, server: u32) -> Result<&Instance, Failed> {
+pub(crate) fn instance(world: &World, server: u32) -> Result<&Instance, Failed> {
     let mut instances = world.judged.instances.iter();
     let ours = instances.find(|one| one.server.is_some_and(|key| key.pid.get() == server));
     ours.ok_or_else(|| format!("no instance of {server}").into())
@@ -85,7 +85,7 @@ fn line(from: &mut BufReader<ChildStdout>) -> String {
 }
 
 /// Kills and reaps a child when it goes out of scope.
-struct Ward(Child);
+pub(crate) struct Ward(pub(crate) Child);
 
 impl Drop for Ward {
     fn drop(&mut self) {

@@ -48,7 +48,13 @@ fn look(pid: u32) -> Option<Seen> {
     })
 }
 
+/// Root without the right to trace may list the directory, and read nothing in it.
 fn is_closed(pid: u32) -> bool {
-    let listed = std::fs::read_dir(format!("/proc/{pid}/fd"));
-    listed.is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied)
+    let denied = |error: &std::io::Error| error.kind() == std::io::ErrorKind::PermissionDenied;
+    match std::fs::read_dir(format!("/proc/{pid}/fd")) {
+        Ok(entries) => entries
+            .flatten()
+            .any(|entry| std::fs::read_link(entry.path()).as_ref().is_err_and(denied)),
+        Err(error) => denied(&error),
+    }
 }

@@ -1,6 +1,6 @@
 //! What cannot be seen is never said to be gone.
 
-use super::super::testkit::{codes, instance, once};
+use super::super::testkit::{Machine, codes, instance, once};
 use super::{CLIENT, SERVER, on_pipes, through_npx};
 use crate::model::descriptor::Access;
 use crate::model::finding::{End, Finding, PeerState};
@@ -16,6 +16,16 @@ fn denied_descriptors_are_unknown_never_severed() {
     assert_eq!(server.finding, Finding::Unknown);
     assert!(codes(server).contains(&"descriptors_denied"));
     assert_eq!(server.reach, None);
+    let told = |server: &Instance| server.facts[0].text.clone();
+    assert!(
+        told(server).contains("CAP_SYS_PTRACE, which this root lacks"),
+        "{}",
+        told(server)
+    );
+    machine.observer_uid = 1000;
+    let judged = once(&machine);
+    let text = told(instance(&judged, SERVER));
+    assert!(text.contains("the rights of its user, or root"), "{text}");
 }
 
 #[test]
@@ -52,6 +62,37 @@ fn a_login_by_ssh_after_the_server_began_has_none_of_its_ends() {
     assert_eq!(finding_with(earlier, "sshd -D", "sshd"), Finding::Unknown);
     assert_eq!(finding_with(later, "cron", "sshd"), Finding::Unknown);
     assert_eq!(finding_with(later, "worker", "worker"), Finding::Unknown);
+}
+
+#[test]
+fn who_could_not_be_looked_into_is_counted_where_none_is_close() {
+    let mut machine = on_pipes();
+    machine.end(CLIENT, 1);
+    let text = |machine: &Machine| {
+        let judged = once(machine);
+        let server = instance(&judged, SERVER);
+        assert_eq!(server.finding, Finding::Severed);
+        server.facts[0].text.clone()
+    };
+    assert_eq!(
+        text(&machine),
+        "stdin pipe 900: no process has it open for writing"
+    );
+    for number in [400, 401] {
+        machine.add(number, 1, "postgres").uid = Reading::Value(7);
+        machine.hide(number);
+    }
+    assert!(text(&machine).ends_with("2 processes, none of them close to it, could not be looked into"));
+}
+
+#[test]
+fn the_first_process_is_suspected_only_where_it_is_a_client() {
+    let mut machine = on_pipes();
+    machine.end(CLIENT, 1);
+    machine.hide(1);
+    assert_eq!(instance(&once(&machine), SERVER).finding, Finding::Severed);
+    machine.process(1).argv = Reading::Value(vec!["claude".into()]);
+    assert_eq!(instance(&once(&machine), SERVER).finding, Finding::Unknown);
 }
 
 #[test]

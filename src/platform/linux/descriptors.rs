@@ -9,12 +9,12 @@ use rustix::io::Errno;
 
 use super::parse::descriptor::{FdInfo, fdinfo, target};
 use super::parse::system::{LockLine, locks, mounted_types};
-use super::reader::{Folder, Reader, absent};
+use super::reader::{Folder, Reader, absence, absent};
 use crate::model::bytes::OsBytes;
 use crate::model::descriptor::{Access, Descriptor, Target};
 use crate::model::identity::Pid;
 use crate::model::process::Lock;
-use crate::model::reading::Reading;
+use crate::model::reading::{Absence, Reading};
 
 /// File systems of this machine's own disks and memory: asking them for a file's type cannot hang on a
 /// server that is gone.
@@ -107,9 +107,12 @@ pub(super) fn read(reader: &mut Reader, fifos: &mut Fifos, folder: Folder) -> Re
         watched: Vec::new(),
     };
     for fd in numbers {
-        // Closed since it was listed: simply not there.
-        let Ok(link) = reader.numbered_link(directory.as_fd(), fd).map(<[u8]>::to_vec) else {
-            continue;
+        let link = match reader.numbered_link(directory.as_fd(), fd) {
+            Ok(link) => link.to_vec(),
+            // Who may list a directory may still be refused what is in it: root without the right to trace.
+            Err(errno) if absence(errno) == Absence::Denied => return Err(errno),
+            // Closed since it was listed: simply not there.
+            Err(_) => continue,
         };
         let descriptor = descriptor(reader, fifos, folder, (fd, &link), &mut open.locks);
         open.descriptors.push(descriptor);

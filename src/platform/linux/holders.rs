@@ -270,9 +270,12 @@ fn links(reader: &mut Reader, folder: Folder, numbers: &mut Vec<u32>) -> Result<
     reader.numbers(directory.as_fd(), numbers)?;
     let mut found = Vec::with_capacity(numbers.len());
     for fd in numbers.iter() {
-        // Closed since it was listed: simply not there.
-        let Ok(text) = reader.numbered_link(directory.as_fd(), *fd) else {
-            continue;
+        let text = match reader.numbered_link(directory.as_fd(), *fd) {
+            Ok(text) => text,
+            // Who may list a directory may still be refused what is in it: root without the right to trace.
+            Err(errno) if absence(errno) == Absence::Denied => return Err(errno),
+            // Closed since it was listed: simply not there.
+            Err(_) => continue,
         };
         match classify(text) {
             Some(Link::Master(_)) => {

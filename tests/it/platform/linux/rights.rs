@@ -122,6 +122,46 @@ fn a_wire_into_a_process_that_may_not_be_looked_into_is_not_without_holder() {
     assert_eq!(told, sample.process(ward.pid()).unwrap().descriptors.is_denied());
 }
 
+/// Set for the run without the right to trace; names a process that has it.
+const UNTRACED: &str = "MCPWAKE_UNTRACED_TARGET";
+
+/// Runs as root without `CAP_SYS_PTRACE` when the test below starts it, and has nothing to look at otherwise.
+#[test]
+fn links_that_are_refused_are_denied_though_their_directory_can_be_listed() {
+    let pid = std::env::var(UNTRACED).ok().and_then(|pid| pid.parse().ok());
+    let Some(pid) = pid.and_then(Pid::new) else {
+        return;
+    };
+    let sample = look(&mut source(), &[pid]);
+    let process = sample.process(pid).unwrap();
+    let refused = process.exe.is_denied();
+    assert_eq!(process.descriptors.is_denied(), refused);
+    let mut unsearched = sample.unsearched.iter();
+    assert_eq!(unsearched.any(|one| one.process == process.key), refused);
+}
+
+#[test]
+fn root_without_the_right_to_trace_is_told_what_it_cannot_see() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let script = "print('ready',flush=True)\nimport time\ntime.sleep(600)";
+    let mut ward = Ward::start(Command::new("python3").args(["-c", script]));
+    ward.wait_for_line();
+    let output = Command::new("setpriv")
+        .args(["--bounding-set", "-sys_ptrace", "--inh-caps", "-all"])
+        .arg(std::env::current_exe().unwrap())
+        .args([
+            "--exact",
+            "platform::linux::rights::links_that_are_refused_are_denied_though_their_directory_can_be_listed",
+        ])
+        .env(UNTRACED, ward.pid().to_string())
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && text.contains("1 passed"), "{text}");
+}
+
 /// Set for the run behind a mount that hides processes: whether they are hidden from that run.
 const HIDDEN: &str = "MCPWAKE_HIDDEN_PROCESSES";
 
