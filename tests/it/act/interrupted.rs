@@ -1,0 +1,68 @@
+//! Signals that are under way when the program ends: killed between entry and signal, or asked to quit.
+
+use rustix::process::Signal;
+
+use super::kit::{Nature, Stage, State};
+
+#[test]
+fn killed_between_entry_and_signal_the_next_run_shows_it_as_unresolved() {
+    let (mut stage, state) = (Stage::new(), State::new());
+    let server = stage.severed(Nature::Plain);
+    let mut desk = state.started(state.program(&[]).with("MCPWAKE_TEST_HALT", "announced"));
+    desk.selects(&server, "SEVERED");
+    desk.asks_to_end(&server);
+    desk.confirms(&server.code());
+    desk.journals_signals(&[format!("about_to_signal TERM {}", server.pid)]);
+    desk.terminal.signal(Signal::KILL);
+    assert!(!desk.terminal.ends().success());
+    assert!(server.lives());
+    state.verifies();
+
+    let mut desk = state.start();
+    desk.selects(&server, "SEVERED");
+    desk.key("i");
+    desk.sees("title (empty: the open one):");
+    desk.key("\r");
+    desk.sees("is open in");
+    desk.leaves("is open in");
+    desk.sees(&format!(
+        "unresolved: TERM to {} (git): no outcome is journalled, look again",
+        server.pid
+    ));
+    desk.key("q");
+    desk.sees("quit?");
+    desk.sees(&format!("git {}: 1 signals without an outcome", server.pid));
+    desk.key("y");
+    assert!(desk.terminal.ends().success());
+    assert!(server.lives());
+    state.verifies();
+}
+
+#[test]
+fn to_quit_while_a_signal_is_under_way_asks_first() {
+    let (mut stage, state) = (Stage::new(), State::new());
+    let server = stage.severed(Nature::Deaf);
+    // Long enough for the question to be asked meanwhile, however loaded the machine is.
+    std::fs::write(state.path().join("config.toml"), "second_look_ms = 60000\n").unwrap();
+    let config = state.path().join("config.toml").display().to_string();
+    let mut desk = state.started(state.program(&["--config", &config]));
+    desk.selects(&server, "SEVERED");
+    desk.asks_to_end(&server);
+    desk.confirms(&server.code());
+    desk.sees(&format!("TERM git {}: sent; second look at ", server.pid));
+    desk.leaves("Esc hides this");
+    desk.key("q");
+    desk.sees("quit?");
+    desk.sees(&format!("TERM to git {} was sent: second look in ", server.pid));
+    desk.leaves("quit?");
+    desk.key("q");
+    desk.sees("quit?");
+    desk.key("y");
+    assert!(desk.terminal.ends().success());
+    let pid = server.pid;
+    assert_eq!(
+        state.signals(),
+        [format!("about_to_signal TERM {pid}"), format!("sent TERM {pid}")]
+    );
+    state.verifies();
+}
