@@ -2,24 +2,25 @@
 
 use rustix::process::Signal;
 
-use super::kit::{Nature, Stage, State};
+use super::desk::{State, code};
+use super::kit::{Nature, Stage};
 
 #[test]
 fn killed_between_entry_and_signal_the_next_run_shows_it_as_unresolved() {
-    let (mut stage, state) = (Stage::new(), State::new());
+    let (mut stage, kept) = (Stage::new(), State::new());
     let server = stage.severed(Nature::Plain);
-    let mut desk = state.started(state.program(&[]).with("MCPWAKE_TEST_HALT", "announced"));
-    desk.selects(&server, "SEVERED");
-    desk.asks_to_end(&server);
-    desk.confirms(&server.code());
+    let mut desk = kept.started(kept.program(&[]).with("MCPWAKE_TEST_HALT", "announced"));
+    desk.selects(server.pid, "SEVERED");
+    desk.asks_to_end(server.pid);
+    desk.confirms(&code(server.pid));
     desk.journals_signals(&[format!("about_to_signal TERM {}", server.pid)]);
     desk.terminal.signal(Signal::KILL);
     assert!(!desk.terminal.ends().success());
     assert!(server.lives());
-    state.verifies();
+    kept.verifies();
 
-    let mut desk = state.start();
-    desk.selects(&server, "SEVERED");
+    let mut desk = kept.start();
+    desk.selects(server.pid, "SEVERED");
     desk.key("i");
     desk.sees("title (empty: the open one):");
     desk.key("\r");
@@ -35,20 +36,20 @@ fn killed_between_entry_and_signal_the_next_run_shows_it_as_unresolved() {
     desk.key("y");
     assert!(desk.terminal.ends().success());
     assert!(server.lives());
-    state.verifies();
+    kept.verifies();
 }
 
 #[test]
 fn to_quit_while_a_signal_is_under_way_asks_first() {
-    let (mut stage, state) = (Stage::new(), State::new());
+    let (mut stage, kept) = (Stage::new(), State::new());
     let server = stage.severed(Nature::Deaf);
     // Long enough for the question to be asked meanwhile, however loaded the machine is.
-    std::fs::write(state.path().join("config.toml"), "second_look_ms = 60000\n").unwrap();
-    let config = state.path().join("config.toml").display().to_string();
-    let mut desk = state.started(state.program(&["--config", &config]));
-    desk.selects(&server, "SEVERED");
-    desk.asks_to_end(&server);
-    desk.confirms(&server.code());
+    std::fs::write(kept.path().join("config.toml"), "second_look_ms = 60000\n").unwrap();
+    let config = kept.path().join("config.toml").display().to_string();
+    let mut desk = kept.started(kept.program(&["--config", &config]));
+    desk.selects(server.pid, "SEVERED");
+    desk.asks_to_end(server.pid);
+    desk.confirms(&code(server.pid));
     desk.sees(&format!("TERM git {}: sent; second look at ", server.pid));
     desk.leaves("Esc hides this");
     desk.key("q");
@@ -61,8 +62,8 @@ fn to_quit_while_a_signal_is_under_way_asks_first() {
     assert!(desk.terminal.ends().success());
     let pid = server.pid;
     assert_eq!(
-        state.signals(),
+        kept.signals(),
         [format!("about_to_signal TERM {pid}"), format!("sent TERM {pid}")]
     );
-    state.verifies();
+    kept.verifies();
 }

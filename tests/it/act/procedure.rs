@@ -2,7 +2,8 @@
 
 use base64::Engine as _;
 
-use super::kit::{Desk, Stage, State};
+use super::desk::{Desk, State, code};
+use super::kit::Stage;
 
 /// Keys that the procedure may take beside text that is typed.
 const MOST_KEYS: usize = 40;
@@ -20,11 +21,11 @@ fn clipboard(desk: &Desk<'_>) -> Option<String> {
 
 #[test]
 fn the_procedure_takes_few_keys_and_fills_the_record() {
-    let (mut stage, state) = (Stage::new(), State::new());
+    let (mut stage, kept) = (Stage::new(), State::new());
     let server = stage.severed_with_token();
-    let mut desk = state.start();
+    let mut desk = kept.start();
     // Identify.
-    desk.selects(&server, "SEVERED");
+    desk.selects(server.pid, "SEVERED");
     desk.sees("GITHUB_TOKEN");
     // Keep.
     desk.key("Z");
@@ -49,14 +50,14 @@ fn the_procedure_takes_few_keys_and_fills_the_record() {
     desk.leaves(&format!("record: git {}", server.pid));
     // End, and look again.
     desk.key("T");
-    desk.is_asked("TERM", &server, false);
+    desk.is_asked("TERM", server.pid, false);
     desk.terminal
         .with_seen(|seen| assert!(!seen.text().contains("NOT DONE"), "{}", seen.text()));
-    desk.confirms(&server.code());
+    desk.confirms(&code(server.pid));
     desk.sees(&format!("TERM git {}: exited after ", server.pid));
     server.ends();
-    desk.journals("the sample of the second look", |state| {
-        let journal = state.journal();
+    desk.journals("the sample of the second look", |kept| {
+        let journal = kept.journal();
         journal
             .iter()
             .any(|entry| entry["kind"] == "snapshot" && entry["why"] == "after_signal")
@@ -70,9 +71,9 @@ fn the_procedure_takes_few_keys_and_fills_the_record() {
     println!("{presses} keys");
     let copied = clipboard(&desk).expect("the record was copied");
     desk.quits();
-    state.verifies();
-    assert_eq!(state.markdown().matches("| Termination signal").count(), 1);
-    let exported = state.markdown();
+    kept.verifies();
+    assert_eq!(kept.markdown().matches("| Termination signal").count(), 1);
+    let exported = kept.markdown();
     for line in copied.lines().filter(|line| line.starts_with('|')) {
         assert!(exported.contains(line), "{line}\n{exported}");
     }

@@ -1,6 +1,7 @@
-//! Signals that are sent: from the row to the outcome, on the screen and on the disk.
+//! Signals that are sent: from the row to the outcome, on the screen and on the kept.
 
-use super::kit::{Nature, Stage, State};
+use super::desk::{State, code};
+use super::kit::{Nature, Stage};
 
 fn term(pid: u32, outcome: &str) -> Vec<String> {
     vec![
@@ -18,34 +19,34 @@ fn kill(pid: u32, outcome: &str) -> Vec<String> {
 }
 
 /// Returns the line of the record that tells of signals.
-fn termination(state: &State) -> String {
-    let record = state.markdown();
+fn termination(kept: &State) -> String {
+    let record = kept.markdown();
     let line = record.lines().find(|line| line.starts_with("| Termination"));
     line.unwrap_or_else(|| panic!("{record}")).to_owned()
 }
 
 #[test]
 fn the_right_digits_end_a_server_and_the_record_tells_it() {
-    let (mut stage, state) = (Stage::new(), State::new());
+    let (mut stage, kept) = (Stage::new(), State::new());
     let server = stage.severed(Nature::Plain);
-    let mut desk = state.start();
-    desk.selects(&server, "SEVERED");
-    desk.asks_to_end(&server);
+    let mut desk = kept.start();
+    desk.selects(server.pid, "SEVERED");
+    desk.asks_to_end(server.pid);
     desk.key("\r");
     desk.sees("Enter alone sends nothing");
-    let wrong = if server.code() == "123" { "124" } else { "123" };
+    let wrong = if code(server.pid) == "123" { "124" } else { "123" };
     desk.confirms(wrong);
     desk.sees(&format!("not sent: {wrong} is not"));
     assert!(server.lives());
-    assert_eq!(state.signals(), Vec::<String>::new());
-    desk.confirms(&server.code());
+    assert_eq!(kept.signals(), Vec::<String>::new());
+    desk.confirms(&code(server.pid));
     desk.sees(&format!("TERM git {}: exited after ", server.pid));
     desk.sees("Done: each outcome is journalled.");
     server.ends();
     desk.journals_signals(&term(server.pid, "exited"));
     desk.quits();
-    state.verifies();
-    let told = termination(&state);
+    kept.verifies();
+    let told = termination(&kept);
     let (time, rest) = told
         .split_once("TERM ")
         .and_then(|(_, rest)| rest.split_once(", exited after "))
@@ -58,23 +59,23 @@ fn the_right_digits_end_a_server_and_the_record_tells_it() {
 
 #[test]
 fn one_that_ignores_term_is_killed_only_by_its_whole_pid() {
-    let (mut stage, state) = (Stage::new(), State::new());
+    let (mut stage, kept) = (Stage::new(), State::new());
     let server = stage.severed(Nature::Deaf);
-    let mut desk = state.start();
-    desk.selects(&server, "SEVERED");
-    desk.asks_to_end(&server);
+    let mut desk = kept.start();
+    desk.selects(server.pid, "SEVERED");
+    desk.asks_to_end(server.pid);
     desk.sees("IGNORED");
-    desk.confirms(&server.code());
+    desk.confirms(&code(server.pid));
     desk.sees(&format!("TERM git {}: still there", server.pid));
     desk.sees("K offers forced containment (KILL)");
     desk.journals_signals(&term(server.pid, "still_there"));
     assert!(server.lives());
     desk.leaves("Stopped. TERM");
     desk.key("K");
-    desk.is_asked("KILL", &server, true);
+    desk.is_asked("KILL", server.pid, true);
     if server.pid >= 1000 {
-        desk.confirms(&server.code());
-        desk.sees(&format!("not sent: {} is not the whole pid", server.code()));
+        desk.confirms(&code(server.pid));
+        desk.sees(&format!("not sent: {} is not the whole pid", code(server.pid)));
         assert!(server.lives());
     }
     desk.confirms(&server.pid.to_string());
@@ -83,19 +84,19 @@ fn one_that_ignores_term_is_killed_only_by_its_whole_pid() {
     let all = [term(server.pid, "still_there"), kill(server.pid, "exited")].concat();
     desk.journals_signals(&all);
     desk.quits();
-    state.verifies();
-    let told = termination(&state);
+    kept.verifies();
+    let told = termination(&kept);
     assert!(told.contains("still there") && told.contains("KILL "), "{told}");
 }
 
 #[test]
 fn one_that_is_started_again_came_back_and_the_new_one_is_named() {
-    let (mut stage, state) = (Stage::new(), State::new());
+    let (mut stage, kept) = (Stage::new(), State::new());
     let server = stage.supervised();
-    let mut desk = state.start();
-    desk.selects(&server, "SEVERED");
-    desk.asks_to_end(&server);
-    desk.confirms(&server.code());
+    let mut desk = kept.start();
+    desk.selects(server.pid, "SEVERED");
+    desk.asks_to_end(server.pid);
+    desk.confirms(&code(server.pid));
     server.ends();
     let again = stage.started();
     desk.sees(&format!("TERM git {}: came back", server.pid));
@@ -104,23 +105,23 @@ fn one_that_is_started_again_came_back_and_the_new_one_is_named() {
     desk.journals_signals(&term(server.pid, "came_back"));
     assert!(again.lives());
     desk.quits();
-    state.verifies();
-    let told = termination(&state);
+    kept.verifies();
+    let told = termination(&kept);
     assert!(told.contains(&format!("as {}", again.pid)), "{told}");
 }
 
 #[test]
 fn a_stopped_one_is_continued_with_the_term() {
-    let (mut stage, state) = (Stage::new(), State::new());
+    let (mut stage, kept) = (Stage::new(), State::new());
     let server = stage.severed(Nature::Plain);
     server.stop();
-    let mut desk = state.start();
-    desk.selects(&server, "SEVERED");
-    desk.asks_to_end(&server);
+    let mut desk = kept.start();
+    desk.selects(server.pid, "SEVERED");
+    desk.asks_to_end(server.pid);
     desk.sees("[ ] CONT with it");
     desk.key("c");
     desk.sees("[x] CONT with it");
-    desk.confirms(&server.code());
+    desk.confirms(&code(server.pid));
     desk.sees(&format!("TERM git {}: exited after ", server.pid));
     server.ends();
     let pid = server.pid;
@@ -132,45 +133,45 @@ fn a_stopped_one_is_continued_with_the_term() {
         format!("outcome TERM {pid} exited"),
     ]);
     desk.quits();
-    state.verifies();
+    kept.verifies();
 }
 
 #[test]
 fn from_a_frozen_view_the_frozen_row_is_meant() {
-    let (mut stage, state) = (Stage::new(), State::new());
+    let (mut stage, kept) = (Stage::new(), State::new());
     let server = stage.severed(Nature::Plain);
-    let mut desk = state.start();
-    desk.selects(&server, "SEVERED");
+    let mut desk = kept.start();
+    desk.selects(server.pid, "SEVERED");
     desk.key("Z");
     desk.sees("FROZEN");
     // A younger one of the same name, which the held view does not know.
     let younger = stage.severed(Nature::Deaf);
-    desk.asks_to_end(&server);
-    desk.confirms(&server.code());
+    desk.asks_to_end(server.pid);
+    desk.confirms(&code(server.pid));
     desk.sees(&format!("TERM git {}: exited after ", server.pid));
     server.ends();
     assert!(younger.lives());
     desk.journals_signals(&term(server.pid, "exited"));
     desk.quits();
-    state.verifies();
+    kept.verifies();
 }
 
 #[test]
 fn a_mark_that_a_filter_hides_is_named_and_nothing_else_is_hit() {
-    let (mut stage, state) = (Stage::new(), State::new());
+    let (mut stage, kept) = (Stage::new(), State::new());
     let (marked, other) = (stage.severed(Nature::Plain), stage.severed(Nature::Plain));
-    let mut desk = state.start();
-    desk.selects(&marked, "SEVERED");
+    let mut desk = kept.start();
+    desk.selects(marked.pid, "SEVERED");
     desk.key(" ");
-    desk.selects(&other, "SEVERED");
-    desk.asks_to_end(&marked);
+    desk.selects(other.pid, "SEVERED");
+    desk.asks_to_end(marked.pid);
     desk.sees("Marked, but not visible now: ");
     desk.sees(&format!("git {} is selected and is not one of them", other.pid));
-    desk.confirms(&marked.code());
+    desk.confirms(&code(marked.pid));
     desk.sees(&format!("TERM git {}: exited after ", marked.pid));
     marked.ends();
     assert!(other.lives());
     desk.journals_signals(&term(marked.pid, "exited"));
     desk.quits();
-    state.verifies();
+    kept.verifies();
 }

@@ -2,17 +2,18 @@
 
 use std::process::Command;
 
-use super::kit::{Nature, Stage, State};
+use super::desk::{State, code};
+use super::kit::{Nature, Stage};
 
 #[test]
 fn one_that_has_become_another_program_gets_nothing() {
-    let (mut stage, state) = (Stage::new(), State::new());
+    let (mut stage, kept) = (Stage::new(), State::new());
     let server = stage.severed(Nature::Plain);
-    let mut desk = state.start();
-    desk.selects(&server, "SEVERED");
-    desk.asks_to_end(&server);
+    let mut desk = kept.start();
+    desk.selects(server.pid, "SEVERED");
+    desk.asks_to_end(server.pid);
     server.becomes_another();
-    desk.confirms(&server.code());
+    desk.confirms(&code(server.pid));
     desk.sees("still there; nothing was sent: its argument vector is not the one that was seen");
     let pid = server.pid;
     desk.journals_signals(&[
@@ -21,15 +22,15 @@ fn one_that_has_become_another_program_gets_nothing() {
     ]);
     assert!(server.lives());
     desk.quits();
-    state.verifies();
+    kept.verifies();
 }
 
 #[test]
 fn one_that_became_another_before_the_dialog_closes_it() {
-    let (mut stage, state) = (Stage::new(), State::new());
+    let (mut stage, kept) = (Stage::new(), State::new());
     let server = stage.severed(Nature::Plain);
-    let mut desk = state.start();
-    desk.selects(&server, "SEVERED");
+    let mut desk = kept.start();
+    desk.selects(server.pid, "SEVERED");
     desk.key("Z");
     desk.sees("FROZEN");
     server.becomes_another();
@@ -38,16 +39,16 @@ fn one_that_became_another_before_the_dialog_closes_it() {
     desk.sees("closed, nothing was sent");
     desk.sees("is not what was seen: its command line changed");
     assert!(server.lives());
-    assert_eq!(state.signals(), Vec::<String>::new());
+    assert_eq!(kept.signals(), Vec::<String>::new());
     desk.quits();
 }
 
 #[test]
 fn one_that_ended_since_the_view_was_frozen_gets_nothing() {
-    let (mut stage, state) = (Stage::new(), State::new());
+    let (mut stage, kept) = (Stage::new(), State::new());
     let server = stage.severed(Nature::Plain);
-    let mut desk = state.start();
-    desk.selects(&server, "SEVERED");
+    let mut desk = kept.start();
+    desk.selects(server.pid, "SEVERED");
     desk.key("Z");
     desk.sees("FROZEN");
     server.signal(rustix::process::Signal::KILL);
@@ -56,34 +57,34 @@ fn one_that_ended_since_the_view_was_frozen_gets_nothing() {
     desk.key("T");
     desk.titles();
     desk.sees(&format!("closed, nothing was sent: {} is gone", server.pid));
-    assert_eq!(state.signals(), Vec::<String>::new());
+    assert_eq!(kept.signals(), Vec::<String>::new());
     desk.quits();
 }
 
 #[test]
 fn pasted_digits_never_count() {
-    let (mut stage, state) = (Stage::new(), State::new());
+    let (mut stage, kept) = (Stage::new(), State::new());
     let server = stage.severed(Nature::Plain);
-    let mut desk = state.start();
-    desk.selects(&server, "SEVERED");
-    desk.asks_to_end(&server);
-    let code = server.code();
-    desk.types(&format!("\x1b[200~{code}\x1b[201~"));
+    let mut desk = kept.start();
+    desk.selects(server.pid, "SEVERED");
+    desk.asks_to_end(server.pid);
+    let digits = code(server.pid);
+    desk.types(&format!("\x1b[200~{digits}\x1b[201~"));
     desk.sees("pasted text never counts");
     desk.key("\r");
     desk.sees("Enter alone sends nothing");
     // With the end of line pasted along.
-    desk.types(&format!("\x1b[200~{code}\r\x1b[201~"));
+    desk.types(&format!("\x1b[200~{digits}\r\x1b[201~"));
     desk.sees("pasted text never counts");
     // One typed, the others pasted.
-    let (first, rest) = code.split_at(1);
+    let (first, rest) = digits.split_at(1);
     desk.types(&format!("{first}\x1b[200~{rest}\x1b[201~"));
     desk.key("\r");
     desk.sees("Enter alone sends nothing");
     assert!(server.lives());
-    assert_eq!(state.signals(), Vec::<String>::new());
+    assert_eq!(kept.signals(), Vec::<String>::new());
     // The same digits, typed.
-    desk.confirms(&code);
+    desk.confirms(&digits);
     desk.sees(&format!("TERM git {}: exited after ", server.pid));
     server.ends();
     desk.quits();
@@ -91,17 +92,17 @@ fn pasted_digits_never_count() {
 
 #[test]
 fn under_read_only_the_key_says_why_not() {
-    let (mut stage, state) = (Stage::new(), State::new());
+    let (mut stage, kept) = (Stage::new(), State::new());
     let server = stage.severed(Nature::Plain);
-    let mut desk = state.started(state.program(&["--read-only"]));
-    desk.selects(&server, "SEVERED");
+    let mut desk = kept.started(kept.program(&["--read-only"]));
+    desk.selects(server.pid, "SEVERED");
     for key in ["T", "K", "\x1b[20~"] {
         desk.key(key);
         desk.sees("read-only: nothing is signalled");
         desk.leaves("read-only: nothing is signalled");
     }
     assert!(server.lives());
-    assert!(!state.path().join("mcpwake").exists());
+    assert!(!kept.path().join("mcpwake").exists());
     desk.quits();
 }
 
@@ -136,17 +137,17 @@ fn another_users_server_is_refused_by_the_system_and_that_is_on_record() {
         println!("not tried: {why}");
         return;
     }
-    let (mut stage, state) = (Stage::new(), State::new());
-    std::os::unix::fs::chown(state.path(), Some(NOBODY), Some(NOBODY)).unwrap();
+    let (mut stage, kept) = (Stage::new(), State::new());
+    std::os::unix::fs::chown(kept.path(), Some(NOBODY), Some(NOBODY)).unwrap();
     let server = stage.severed(Nature::Plain);
     let words = as_nobody(&[env!("CARGO_BIN_EXE_mcpwake")]);
     let words: Vec<&str> = std::iter::once("setpriv")
         .chain(words.iter().map(String::as_str))
         .collect();
-    let mut desk = state.started(state.command(&words));
-    desk.selects(&server, "unknown");
-    desk.asks_to_end(&server);
-    desk.confirms(&server.code());
+    let mut desk = kept.started(kept.command(&words));
+    desk.selects(server.pid, "unknown");
+    desk.asks_to_end(server.pid);
+    desk.confirms(&code(server.pid));
     desk.sees(&format!("TERM git {}: not permitted", server.pid));
     desk.sees("EPERM");
     let pid = server.pid;
@@ -157,5 +158,5 @@ fn another_users_server_is_refused_by_the_system_and_that_is_on_record() {
     ]);
     assert!(server.lives());
     desk.quits();
-    state.verifies();
+    kept.verifies();
 }
