@@ -35,7 +35,6 @@ fn ends_with_its_launchers() -> Result<(), Failed> {
     desk.sees("PASSED OVER, to be journalled");
     desk.confirms(&code(server));
     desk.sees(&format!("TERM everything {server}: exited after "));
-    desk.sees("; nothing left");
     desk.journals_signals(&[
         format!("about_to_signal TERM {server}"),
         format!("sent TERM {server}"),
@@ -45,6 +44,9 @@ fn ends_with_its_launchers() -> Result<(), Failed> {
     kept.verifies();
     // Whoever waited for it ends with it, and is named; in the record, where no line is wrapped.
     let record = kept.markdown();
+    if !record.contains("; nothing left") {
+        return Err(format!("something is left:\n{record}").into());
+    }
     for launcher in [npm, shell] {
         let comm = comms[&launcher].replace('@', "@<!-- -->");
         let wanted = format!("launcher {comm} {launcher}");

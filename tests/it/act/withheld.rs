@@ -14,7 +14,7 @@ fn one_that_has_become_another_program_gets_nothing() {
     desk.asks_to_end(server.pid);
     server.becomes_another();
     desk.confirms(&code(server.pid));
-    desk.sees("still there; nothing was sent: its argument vector is not the one that was seen");
+    desk.sees("still there; nothing was sent: its argument vector is not the one");
     let pid = server.pid;
     desk.journals_signals(&[
         format!("about_to_signal TERM {pid}"),
