@@ -123,6 +123,16 @@ const SITUATIONS: [Situation; 8] = [
     },
 ];
 
+/// Returns a busy server behind npx, whose client has gone.
+pub(crate) fn severed_through_npx() -> Result<Session, String> {
+    let row = SITUATIONS
+        .iter()
+        .find(|row| row.name == "severed_busy_through_npx");
+    let session = up(row.unwrap())?;
+    session.client.kill();
+    Ok(session)
+}
+
 /// Returns a trial for each row, and the controls.
 pub(crate) fn trials() -> Vec<Trial> {
     let mut trials: Vec<Trial> = SITUATIONS

@@ -12,15 +12,15 @@ use rustix::process::Signal;
 use crate::support::{DEADLINE, Home, signal, wait_for_exit};
 
 /// Everything that came out of the terminal so far.
-pub(super) struct Seen {
+pub(crate) struct Seen {
     model: vt100::Parser,
     /// Every byte, as it was written.
-    pub(super) raw: Vec<u8>,
+    pub(crate) raw: Vec<u8>,
     closed: bool,
 }
 
 /// How a program is started in a terminal.
-pub(super) struct Start {
+pub(crate) struct Start {
     /// Words of the command; the first is a path.
     words: Vec<String>,
     variables: Vec<(String, String)>,
@@ -32,7 +32,7 @@ pub(super) struct Start {
 
 /// Whether the terminal sends its hang-up to the program.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Controls {
+pub(crate) enum Controls {
     /// It is the controlling terminal of the program's session: `SIGHUP` comes when it closes.
     Yes,
     /// It is none: only reading and writing tell that it is gone.
@@ -49,13 +49,13 @@ enum Shown {
 
 impl Start {
     /// The program under test, 80x24, with colours and UTF-8.
-    pub(super) fn program() -> Self {
+    pub(crate) fn program() -> Self {
         Self::words(&[env!("CARGO_BIN_EXE_mcpwake")])
     }
 
     /// The program on a line that has stalled: the terminal's buffer is full before it starts, and
     /// nobody reads, so that its first frame does not arrive.
-    pub(super) fn stalled() -> Self {
+    pub(crate) fn stalled() -> Self {
         // Without output processing, as the program writes: with it, less fits into the buffer.
         let fill = r#"stty -opost
         for i in 1 2 3 4 5; do dd if=/dev/zero of=/dev/tty bs=1 oflag=nonblock 2>/dev/null; done
@@ -67,7 +67,7 @@ impl Start {
     }
 
     /// Some other command, in the same surroundings.
-    pub(super) fn words(words: &[&str]) -> Self {
+    pub(crate) fn words(words: &[&str]) -> Self {
         let home = Home::new();
         let variables = home.variables();
         let start = Self {
@@ -81,28 +81,28 @@ impl Start {
         start.with("TERM", "xterm-256color").with("LANG", "C.UTF-8")
     }
 
-    pub(super) fn with(mut self, name: &str, value: &str) -> Self {
+    pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
         self = self.without(name);
         self.variables.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    pub(super) fn without(mut self, name: &str) -> Self {
+    pub(crate) fn without(mut self, name: &str) -> Self {
         self.variables.retain(|(known, _)| known != name);
         self
     }
 
-    pub(super) fn sized(mut self, columns: u16, lines: u16) -> Self {
+    pub(crate) fn sized(mut self, columns: u16, lines: u16) -> Self {
         self.size = (columns, lines);
         self
     }
 
-    pub(super) fn controlled(mut self, controls: Controls) -> Self {
+    pub(crate) fn controlled(mut self, controls: Controls) -> Self {
         self.controls = controls;
         self
     }
 
-    pub(super) fn start(self) -> Terminal {
+    pub(crate) fn start(self) -> Terminal {
         let (columns, lines) = self.size;
         let pair = native_pty_system().openpty(size(columns, lines)).unwrap();
         let before = modes(pair.master.as_ref());
@@ -187,7 +187,7 @@ fn locked(seen: &Mutex<Seen>) -> MutexGuard<'_, Seen> {
 }
 
 /// A running program in its terminal. Ended by its pid when dropped.
-pub(super) struct Terminal {
+pub(crate) struct Terminal {
     master: Box<dyn MasterPty + Send>,
     writer: Box<dyn Write + Send>,
     child: Box<dyn Child + Send + Sync>,
@@ -199,17 +199,17 @@ pub(super) struct Terminal {
 }
 
 impl Terminal {
-    pub(super) fn pid(&self) -> u32 {
+    pub(crate) fn pid(&self) -> u32 {
         self.child.process_id().unwrap()
     }
 
     /// Types.
-    pub(super) fn press(&mut self, keys: &str) {
+    pub(crate) fn press(&mut self, keys: &str) {
         self.writer.write_all(keys.as_bytes()).unwrap();
         self.writer.flush().unwrap();
     }
 
-    pub(super) fn resize(&mut self, columns: u16, lines: u16) {
+    pub(crate) fn resize(&mut self, columns: u16, lines: u16) {
         locked(&self.seen.0)
             .model
             .screen_mut()
@@ -218,16 +218,16 @@ impl Terminal {
     }
 
     /// Reads from now on: the line runs again.
-    pub(super) fn reads_on(&self) {
+    pub(crate) fn reads_on(&self) {
         read_along(self.master.try_clone_reader().unwrap(), Arc::clone(&self.seen));
     }
 
-    pub(super) fn signal(&self, which: Signal) {
+    pub(crate) fn signal(&self, which: Signal) {
         signal(self.pid(), which);
     }
 
     /// Waits until the output is as wanted; fails with the screen as it is then.
-    pub(super) fn wait_for(
+    pub(crate) fn wait_for(
         &self,
         what: &str,
         deadline: std::time::Duration,
@@ -254,7 +254,7 @@ impl Terminal {
     }
 
     /// Waits until the screen shows a text.
-    pub(super) fn sees(&self, text: &str) {
+    pub(crate) fn sees(&self, text: &str) {
         let shown = self.wait_for(&format!("{text:?}"), DEADLINE, |seen| seen.text().contains(text));
         if let Err(why) = shown {
             panic!("{why}");
@@ -262,7 +262,7 @@ impl Terminal {
     }
 
     /// Waits until the screen shows a text no longer.
-    pub(super) fn sees_no(&self, text: &str) {
+    pub(crate) fn sees_no(&self, text: &str) {
         let gone = self.wait_for(&format!("no {text:?}"), DEADLINE, |seen| {
             !seen.text().contains(text)
         });
@@ -272,7 +272,7 @@ impl Terminal {
     }
 
     /// Waits until the screen of the program is entered and has been drawn with a sample.
-    pub(super) fn has_started(&self) {
+    pub(crate) fn has_started(&self) {
         self.sees("mcpwake");
         let entered = self.wait_for("the alternate screen", DEADLINE, |seen| {
             seen.model.screen().alternate_screen()
@@ -280,12 +280,12 @@ impl Terminal {
         entered.unwrap();
     }
 
-    pub(super) fn with_seen<T>(&self, look: impl FnOnce(&Seen) -> T) -> T {
+    pub(crate) fn with_seen<T>(&self, look: impl FnOnce(&Seen) -> T) -> T {
         look(&locked(&self.seen.0))
     }
 
     /// Waits for the program to end by itself; returns how.
-    pub(super) fn ends(&mut self) -> ExitStatus {
+    pub(crate) fn ends(&mut self) -> ExitStatus {
         match self.exited.recv_timeout(DEADLINE) {
             Ok(()) => {}
             Err(RecvTimeoutError::Timeout) => {
@@ -299,7 +299,7 @@ impl Terminal {
     }
 
     /// After the end: waits for the last output, and checks that the terminal is as it was.
-    pub(super) fn is_restored(&self) {
+    pub(crate) fn is_restored(&self) {
         let closed = self.wait_for("the end of the output", DEADLINE, |seen| seen.closed);
         closed.unwrap();
         assert_eq!(modes(self.master.as_ref()), self.before, "modes of the terminal");
@@ -312,7 +312,7 @@ impl Terminal {
     }
 
     /// Waits until the program has taken the terminal, where nothing of its output can be seen.
-    pub(super) fn enters_raw_mode(&self) {
+    pub(crate) fn enters_raw_mode(&self) {
         let until = Instant::now() + DEADLINE;
         while modes(self.master.as_ref()).contains("ICANON") {
             assert!(Instant::now() < until, "the terminal still edits lines");
@@ -321,19 +321,19 @@ impl Terminal {
     }
 
     /// Returns whether the modes are those from before the start.
-    pub(super) fn has_first_modes(&self) -> bool {
+    pub(crate) fn has_first_modes(&self) -> bool {
         modes(self.master.as_ref()) == self.before
     }
 }
 
 impl Seen {
     /// Returns the screen's text.
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         self.model.screen().contents()
     }
 
     /// Returns whether the alternate screen is shown.
-    pub(super) fn is_entered(&self) -> bool {
+    pub(crate) fn is_entered(&self) -> bool {
         self.model.screen().alternate_screen()
     }
 }

@@ -3,7 +3,7 @@
 #[cfg(target_os = "linux")]
 mod closed;
 mod ends;
-mod harness;
+pub(crate) mod harness;
 mod job;
 mod lent;
 mod lines;

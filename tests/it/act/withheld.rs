@@ -1,0 +1,162 @@
+//! Signals that are not sent: whatever is not the exact confirmation, or no longer what was seen.
+
+use std::process::Command;
+
+use super::desk::{State, code};
+use super::kit::{Nature, Stage};
+
+#[test]
+fn one_that_has_become_another_program_gets_nothing() {
+    let (mut stage, kept) = (Stage::new(), State::new());
+    let server = stage.severed(Nature::Plain);
+    let mut desk = kept.start();
+    desk.selects(server.pid, "SEVERED");
+    desk.asks_to_end(server.pid);
+    server.becomes_another();
+    desk.confirms(&code(server.pid));
+    desk.sees("still there; nothing was sent: its argument vector is not the one");
+    let pid = server.pid;
+    desk.journals_signals(&[
+        format!("about_to_signal TERM {pid}"),
+        format!("outcome TERM {pid} still_there"),
+    ]);
+    assert!(server.lives());
+    desk.quits();
+    kept.verifies();
+}
+
+#[test]
+fn one_that_became_another_before_the_dialog_closes_it() {
+    let (mut stage, kept) = (Stage::new(), State::new());
+    let server = stage.severed(Nature::Plain);
+    let mut desk = kept.start();
+    desk.selects(server.pid, "SEVERED");
+    desk.key("Z");
+    desk.sees("FROZEN");
+    server.becomes_another();
+    desk.key("T");
+    desk.titles();
+    desk.sees("closed, nothing was sent");
+    desk.sees("is not what was seen: its command line changed");
+    assert!(server.lives());
+    assert_eq!(kept.signals(), Vec::<String>::new());
+    desk.quits();
+}
+
+#[test]
+fn one_that_ended_since_the_view_was_frozen_gets_nothing() {
+    let (mut stage, kept) = (Stage::new(), State::new());
+    let server = stage.severed(Nature::Plain);
+    let mut desk = kept.start();
+    desk.selects(server.pid, "SEVERED");
+    desk.key("Z");
+    desk.sees("FROZEN");
+    server.signal(rustix::process::Signal::KILL);
+    // Until it was waited for, its pid is a zombie's: told in other words.
+    super::kit::until(|| !std::path::Path::new(&format!("/proc/{}", server.pid)).exists());
+    desk.key("T");
+    desk.titles();
+    desk.sees(&format!("closed, nothing was sent: {} is gone", server.pid));
+    assert_eq!(kept.signals(), Vec::<String>::new());
+    desk.quits();
+}
+
+#[test]
+fn pasted_digits_never_count() {
+    let (mut stage, kept) = (Stage::new(), State::new());
+    let server = stage.severed(Nature::Plain);
+    let mut desk = kept.start();
+    desk.selects(server.pid, "SEVERED");
+    desk.asks_to_end(server.pid);
+    let digits = code(server.pid);
+    desk.types(&format!("\x1b[200~{digits}\x1b[201~"));
+    desk.sees("pasted text never counts");
+    desk.key("\r");
+    desk.sees("Enter alone sends nothing");
+    // With the end of line pasted along.
+    desk.types(&format!("\x1b[200~{digits}\r\x1b[201~"));
+    desk.sees("pasted text never counts");
+    // One typed, the others pasted.
+    let (first, rest) = digits.split_at(1);
+    desk.types(&format!("{first}\x1b[200~{rest}\x1b[201~"));
+    desk.key("\r");
+    desk.sees("Enter alone sends nothing");
+    assert!(server.lives());
+    assert_eq!(kept.signals(), Vec::<String>::new());
+    // The same digits, typed.
+    desk.confirms(&digits);
+    desk.sees(&format!("TERM git {}: exited after ", server.pid));
+    server.ends();
+    desk.quits();
+}
+
+#[test]
+fn under_read_only_the_key_says_why_not() {
+    let (mut stage, kept) = (Stage::new(), State::new());
+    let server = stage.severed(Nature::Plain);
+    let mut desk = kept.started(kept.program(&["--read-only"]));
+    desk.selects(server.pid, "SEVERED");
+    for key in ["T", "K", "\x1b[20~"] {
+        desk.key(key);
+        desk.sees("read-only: nothing is signalled");
+        desk.leaves("read-only: nothing is signalled");
+    }
+    assert!(server.lives());
+    assert!(!kept.path().join("mcpwake").exists());
+    desk.quits();
+}
+
+/// Whoever has no rights of the system.
+const NOBODY: u32 = 65534;
+
+/// Why the program cannot be started as another user here; `None`: it can.
+fn why_not_another_user() -> Option<String> {
+    if !rustix::process::geteuid().is_root() {
+        return Some("only root can become another user".to_owned());
+    }
+    let program = env!("CARGO_BIN_EXE_mcpwake");
+    let tried = Command::new("setpriv")
+        .args(as_nobody(&[program, "--version"]))
+        .output();
+    match tried {
+        Ok(output) if output.status.success() => None,
+        Ok(output) => Some(String::from_utf8_lossy(&output.stderr).into_owned()),
+        Err(error) => Some(format!("setpriv: {error}")),
+    }
+}
+
+fn as_nobody(words: &[&str]) -> Vec<String> {
+    let user = NOBODY.to_string();
+    let drop = ["--reuid", &user, "--regid", &user, "--clear-groups"];
+    drop.iter().chain(words).map(|word| (*word).to_owned()).collect()
+}
+
+#[test]
+fn another_users_server_is_refused_by_the_system_and_that_is_on_record() {
+    if let Some(why) = why_not_another_user() {
+        println!("not tried: {why}");
+        return;
+    }
+    let (mut stage, kept) = (Stage::new(), State::new());
+    std::os::unix::fs::chown(kept.path(), Some(NOBODY), Some(NOBODY)).unwrap();
+    let server = stage.severed(Nature::Plain);
+    let words = as_nobody(&[env!("CARGO_BIN_EXE_mcpwake")]);
+    let words: Vec<&str> = std::iter::once("setpriv")
+        .chain(words.iter().map(String::as_str))
+        .collect();
+    let mut desk = kept.started(kept.command(&words));
+    desk.selects(server.pid, "unknown");
+    desk.asks_to_end(server.pid);
+    desk.confirms(&code(server.pid));
+    desk.sees(&format!("TERM git {}: not permitted", server.pid));
+    desk.sees("EPERM");
+    let pid = server.pid;
+    desk.journals_signals(&[
+        format!("about_to_signal TERM {pid}"),
+        format!("sent TERM {pid} refused"),
+        format!("outcome TERM {pid} not_permitted"),
+    ]);
+    assert!(server.lives());
+    desk.quits();
+    kept.verifies();
+}
