@@ -127,8 +127,8 @@ mod tests {
                 Some("left: helper ssh 1 (S), child x 2"),
             ),
             (
-                "as 50211, started by sup 7; nothing left",
-                "as 50211, started by sup 7",
+                "as 50211, child of sup 7; nothing left",
+                "as 50211, child of sup 7",
                 Some("nothing left"),
             ),
             ("a; b; left: c", "a; b", Some("left: c")),
