@@ -405,6 +405,9 @@ pub(super) fn signal_line(state: &SignalState) -> String {
     let sent = match (&state.sent_at, &state.refused) {
         (Some(at), Some(why)) => format!("refused {}: {why}", moment(*at)),
         (Some(at), None) => moment(*at),
+        (None, _) if state.outcome.is_some() => {
+            format!("announced {}, not sent", moment(state.announced_at))
+        }
         (None, _) => format!("announced {}, sending not recorded", moment(state.announced_at)),
     };
     let outcome = match &state.outcome {

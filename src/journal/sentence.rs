@@ -100,11 +100,7 @@ fn about_signal(entry: &Entry) -> Option<String> {
             let detail = detail
                 .as_ref()
                 .map_or_else(String::new, |detail| format!("; {detail}"));
-            format!(
-                "after {signal}, {}: {}{after}{detail}",
-                target.key,
-                outcome.words()
-            )
+            format!("{signal} to {}: {}{after}{detail}", target.key, outcome.words())
         }
         _ => return None,
     })
