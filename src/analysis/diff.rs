@@ -155,58 +155,10 @@ fn pids(keys: &[ProcessKey]) -> Option<String> {
     (!pids.is_empty()).then(|| pids.join(" "))
 }
 
-/// What an instance did between two samples, at least: what came and went between them nobody saw.
-/// `None`: not known, which is not 0.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Activity {
-    /// Connections that the later sample has and the earlier has not.
-    pub connections_opened: Option<u64>,
-    /// Bytes sent on connections that the later sample has.
-    pub bytes_sent: Option<u64>,
-}
-
-/// Returns what an instance did since an earlier sample of the same boot.
-pub fn activity(earlier: &World, later: &World, id: InstanceId) -> Activity {
-    let (Some(before), Some(after)) = (connections(earlier, id), connections(later, id)) else {
-        return Activity::default();
-    };
-    if earlier.sample.host.boot_id != later.sample.host.boot_id {
-        return Activity::default();
-    }
-    let opened = after.keys().filter(|inode| !before.contains_key(inode)).count();
-    let sent = |(inode, now): (&u64, &Option<u64>)| {
-        let then = before.get(inode).copied().unwrap_or(Some(0));
-        Some((*now)?.saturating_sub(then?))
-    };
-    Activity {
-        connections_opened: Some(opened as u64),
-        bytes_sent: after.iter().map(sent).sum(),
-    }
-}
-
-/// Returns the connections of all members by inode, with the bytes sent; `None` where one of them could
-/// not be looked into.
-fn connections(world: &World, id: InstanceId) -> Option<BTreeMap<u64, Option<u64>>> {
-    let sockets = world.sample.sockets.value()?;
-    let instance = world.judged.instance(id)?;
-    let mut found = BTreeMap::new();
-    for (key, _) in instance.members() {
-        for descriptor in world.sample.get(key)?.descriptors.value()? {
-            let socket = descriptor.target.inode().and_then(|inode| {
-                let socket = sockets.inet.get(&inode)?;
-                socket.remote.map(|_| (inode, socket.bytes_sent))
-            });
-            found.extend(socket);
-        }
-    }
-    Some(found)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::analysis::testkit::{Machine, once};
-    use crate::model::reading::Reading;
 
     fn world(machine: &Machine) -> World {
         World {
@@ -274,35 +226,5 @@ mod tests {
         assert!(!found.same_boot && found.changed.is_empty());
         assert_eq!((found.appeared.len(), found.gone.len()), (1, 1));
         assert_eq!(found.processes_gone, before.sample.processes.len() as u64);
-    }
-
-    #[test]
-    fn connections_and_bytes_are_counted_from_the_earlier_sample_on() {
-        let mut machine = machine();
-        machine.tcp(200, 5, 9500, "10.0.0.1:4000", Some("10.0.0.2:443"));
-        let mut before = world(&machine);
-        machine.tcp(200, 6, 9501, "10.0.0.1:4001", Some("10.0.0.3:443"));
-        machine.tcp(200, 7, 9502, "10.0.0.1:8080", None);
-        let mut after = world(&machine);
-        let id = before.judged.instances[0].id;
-        let send = |world: &mut World, inode: u64, bytes: Option<u64>| {
-            let Reading::Value(sockets) = &mut world.sample.sockets else {
-                panic!("no sockets")
-            };
-            sockets.inet.get_mut(&inode).unwrap().bytes_sent = bytes;
-        };
-        send(&mut before, 9500, Some(100));
-        send(&mut after, 9500, Some(150));
-        send(&mut after, 9501, Some(7));
-        let counted = activity(&before, &after, id);
-        assert_eq!(
-            (counted.connections_opened, counted.bytes_sent),
-            (Some(1), Some(57))
-        );
-        send(&mut after, 9501, None);
-        let unknown = activity(&before, &after, id);
-        assert_eq!((unknown.connections_opened, unknown.bytes_sent), (Some(1), None));
-        after.sample.sockets = Reading::Denied;
-        assert_eq!(activity(&before, &after, id), Activity::default());
     }
 }

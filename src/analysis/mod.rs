@@ -25,6 +25,7 @@ mod names;
 pub mod plan;
 mod reach;
 mod relay;
+pub mod since;
 #[cfg(test)]
 mod situations;
 mod source;
@@ -50,6 +51,7 @@ pub use diff::diff;
 pub use explain::{Explanation, explain};
 pub use identify::Identities;
 pub use interest::{Places, interest, places};
+pub use ssh::of_lead as control_path;
 
 /// What the judgement knows beside the sample: rules, and clients' configurations.
 #[derive(Clone, Debug)]

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 
 use crate::model::bytes::OsBytes;
+use crate::model::finding::{Lead, LeadKind};
+use crate::model::sample::Sample;
 
 /// What an ssh process was started with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,6 +107,29 @@ pub(crate) fn control_path(bound: &OsBytes) -> String {
             path.to_owned()
         }
         _ => bound.into_owned(),
+    }
+}
+
+/// Returns the control path that a lead stands for: what an ssh process listens on, else what its argv says;
+/// of a connection to a master, its other end.
+pub fn of_lead(sample: &Sample, lead: &Lead) -> Option<String> {
+    match lead.kind {
+        LeadKind::UnixSocket => Some(control_path(&lead.target)),
+        LeadKind::Ssh => {
+            let process = sample.process(lead.pid)?;
+            let bound = sample.sockets.value().and_then(|sockets| {
+                let mut open = process.descriptors.value()?.iter();
+                open.find_map(|one| {
+                    let socket = sockets.unix.get(&one.target.inode()?)?;
+                    socket.path.as_ref().filter(|_| socket.listening)
+                })
+            });
+            match bound {
+                Some(bound) => Some(control_path(bound)),
+                None => parse(process.args())?.control_path,
+            }
+        }
+        _ => None,
     }
 }
 

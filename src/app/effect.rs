@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::freeze::SavedFile;
-use crate::journal::entry::SnapshotReason;
+use crate::journal::entry::{AttachedFrom, SnapshotReason};
 use crate::journal::{Entry, LeadRef, Line, Subject, TargetRef};
 use crate::model::act::{Look, Sent, Signal, Target, Watched};
-use crate::model::identity::ProcessKey;
+use crate::model::identity::{InstanceId, ProcessKey};
 use crate::model::world::World;
 
 /// An order to the runtime.
@@ -16,12 +16,36 @@ pub enum Effect {
     Demand(Demand),
     /// What the desk should do; it answers with `Event::Done` and the same number.
     Desk(JobId, Order),
+    /// Look up text that only the drawing knows; answered by `Event::Excerpt`.
+    Excerpt(Excerpt, Use),
+    /// Leave the screen and show this text plain, until a key is pressed: any mouse selects it.
+    Plain(String),
+    /// Lend the terminal to the operator's editor with this text; answered by `Event::Edited`.
+    Edit(String),
     /// Draw every cell anew: something else has written to the terminal.
     Redraw,
     /// Leave the screen and stop, until the shell resumes the program.
     Suspend,
     /// Leave the screen and end.
     Quit,
+}
+
+/// A part of what is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Excerpt {
+    /// The current line of the pane.
+    Line,
+    /// The whole pane.
+    Pane,
+}
+
+/// What an excerpt is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Use {
+    /// It is copied.
+    Copy,
+    /// It is shown plain.
+    Plain,
 }
 
 /// What the screen needs of the next samples.
@@ -57,6 +81,8 @@ pub enum Order {
     Append(Box<Entry>),
     /// Attach output to the open incident.
     Attach(Box<Attach>),
+    /// Run a command that was configured and confirmed; answered by `Outcome::Ran` when it has ended.
+    Run(Box<Run>),
     /// Put text into a clipboard, and into a file where an incident is open.
     Copy(Box<Copy>),
     /// Look at these processes anew, for the dialog: nothing is sent. Answered by `Outcome::Looked`.
@@ -79,6 +105,21 @@ pub struct Signalling {
     pub then_continue: bool,
     /// How long to wait before the second look, milliseconds.
     pub wait_ms: u64,
+}
+
+/// A command that was configured and confirmed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// What its output is called.
+    pub label: String,
+    /// Program and arguments.
+    pub argv: Vec<String>,
+    /// After this long it is ended, seconds.
+    pub timeout_s: u64,
+    /// What it is about.
+    pub on: Option<Subject>,
+    /// The authority that it is for.
+    pub lead: Option<LeadRef>,
 }
 
 /// Text that leaves the screen.
@@ -107,13 +148,20 @@ pub struct Attach {
     pub lead: Option<LeadRef>,
 }
 
-/// Output made elsewhere.
+/// Output to attach, or where it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Material {
     /// It was pasted.
     Pasted(String),
     /// It is in this file.
     File(String),
+    /// A command has written it.
+    Output {
+        /// The bytes.
+        bytes: Vec<u8>,
+        /// The command, and how it ended.
+        from: AttachedFrom,
+    },
 }
 
 /// The desk's answer.
@@ -128,6 +176,8 @@ pub enum Outcome {
     Written(Result<Vec<Line>, String>),
     /// What became of a copy, in words.
     Copied(String),
+    /// The output of a command, to be attached, and how it ended; or why it was not run.
+    Ran(Result<(Box<Attach>, String), String>),
     /// What a look at each target found, in the order of the question.
     Looked(Vec<Look>),
     /// What became of a signal, with the lines of the journal that are new; or why it could not be
@@ -146,6 +196,8 @@ pub struct Opened {
     pub path: String,
     /// Its journal.
     pub lines: Vec<Line>,
+    /// Instances of this boot that its snapshots show.
+    pub shown: Vec<InstanceId>,
     /// What was saved before and could not be copied in, and why.
     pub problem: Option<String>,
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::effect::{JobId, Opened, Outcome};
+use super::effect::{JobId, Opened, Outcome, Use};
 use super::key::Key;
 use crate::model::time::UnixMillis;
 use crate::model::world::World;
@@ -32,6 +32,10 @@ pub enum Event {
     Problem(String),
     /// The desk has carried out an order, or could not.
     Done(JobId, Outcome),
+    /// What a part of the shown pane says, uncut; `None` where no pane is shown.
+    Excerpt(Use, Option<String>),
+    /// What the operator's editor has left; or why there is none, and where the text is.
+    Edited(Result<String, String>),
     /// The collector's pace has changed.
     Pace {
         /// Milliseconds between two samples.
@@ -41,6 +45,8 @@ pub enum Event {
     },
     /// The wall clock.
     Tick(UnixMillis),
+    /// The program ends, whatever is open: a signal, or a terminal that is gone.
+    Leaving,
     /// The program runs in the foreground again.
     Resumed,
 }

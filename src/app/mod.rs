@@ -33,7 +33,9 @@ use crate::model::world::World;
 use crate::table::tree::Scope;
 use crate::table::{Breadth, Index, Node, Query, RowId, Shown, Sort, cells};
 
-pub use effect::{Attach, Copy, Demand, Effect, JobId, Material, Opened, Order, Outcome, Signalling};
+pub use effect::{
+    Attach, Copy, Demand, Effect, Excerpt, JobId, Material, Opened, Order, Outcome, Run, Signalling, Use,
+};
 pub use event::Event;
 pub use freeze::Feed;
 pub use key::Key;
@@ -331,7 +333,9 @@ impl App {
         self.delivery.since.get_or_insert(world.sample.taken_at);
         self.delivery.problem = None;
         self.now = self.now.max(world.sample.taken_at);
-        let mut effects = freeze::take(self, Arc::clone(world));
+        let mut effects = keep::count(self, world);
+        effects.extend(keep::look_at_clock(self, world));
+        effects.extend(freeze::take(self, Arc::clone(world)));
         effects.extend(act::world(self, world));
         effects
     }
@@ -383,6 +387,7 @@ fn done(app: &mut App, job: JobId, outcome: Outcome) -> Vec<Effect> {
             return act::opened(app);
         }
         Outcome::Copied(said) => app.say(said),
+        Outcome::Ran(result) => return keep::ran(app, job, result),
         Outcome::Written(result) if act::writes(app, job) => return act::written(app, result),
         Outcome::Written(result) => keep::written(app, job, result),
         Outcome::Looked(looks) => act::looked(app, job, &looks),
@@ -422,6 +427,8 @@ pub fn update(app: &mut App, event: Event) -> Vec<Effect> {
             Vec::new()
         }
         Event::Done(job, outcome) => done(app, job, outcome),
+        Event::Excerpt(what_for, text) => copy::excerpt(app, what_for, text),
+        Event::Edited(result) => typing::edited(app, result),
         Event::Pace { refresh_ms, because } => {
             app.delivery.pace = Pace { refresh_ms, because };
             Vec::new()
@@ -430,6 +437,7 @@ pub fn update(app: &mut App, event: Event) -> Vec<Effect> {
             app.now = now;
             Vec::new()
         }
+        Event::Leaving => keep::tally(app),
         Event::Resumed => vec![Effect::Redraw],
     };
     let selected = app.selected_process();

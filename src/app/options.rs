@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::keep::Configured;
 use crate::analysis::Explanation;
 use crate::model::identity::ProcessKey;
 use crate::model::world::World;
@@ -62,6 +63,8 @@ pub struct Options {
     pub keep_redactor: Arc<Redactor>,
     /// Explains rows.
     pub explainer: Explainer,
+    /// Commands for leads, as they are configured.
+    pub commands: Arc<[Configured]>,
     /// Where a saved world comes from; `None`: from this machine, now.
     pub origin: Option<String>,
 }

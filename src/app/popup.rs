@@ -155,8 +155,10 @@ pub(super) fn key(app: &mut App, mut popup: Popup, key: Key) -> Vec<Effect> {
         return ended.unwrap_or_default();
     }
     if matches!(popup.content, Content::Quit { .. }) {
-        let sure = key == Key::Char('y');
-        return sure.then_some(Effect::Quit).into_iter().collect();
+        return match key {
+            Key::Char('y') => keep::leave(app),
+            _ => Vec::new(),
+        };
     }
     let page = i64::from(app.size.1.saturating_sub(6).max(1));
     let lines = match key {

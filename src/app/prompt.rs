@@ -44,6 +44,8 @@ pub(super) enum Purpose {
         on: Vec<Subject>,
         /// Whether it is about the incident as a whole instead.
         whole: bool,
+        /// Why what the editor left is no note, until the next key.
+        complaint: Option<String>,
     },
 }
 
@@ -75,6 +77,14 @@ impl Prompt {
     /// Returns whether it is a note.
     pub fn is_note(&self) -> bool {
         matches!(self.purpose, Purpose::Note { .. })
+    }
+
+    /// Returns why what the editor left is no note.
+    pub fn complaint(&self) -> Option<&str> {
+        match &self.purpose {
+            Purpose::Note { complaint, .. } => complaint.as_deref(),
+            _ => None,
+        }
     }
 
     /// Returns the line.

@@ -10,12 +10,20 @@ use crate::table::Query;
 
 /// Gives a key to the prompt.
 pub(super) fn key(app: &mut App, mut prompt: Prompt, key: Key) -> Vec<Effect> {
+    if let Purpose::Note { complaint, .. } = &mut prompt.purpose {
+        *complaint = None;
+    }
     match key {
         Key::Enter => return accept(app, prompt),
         Key::Esc => cancel(app, &prompt),
         Key::Tab if prompt.is_note() => {
             keep::toggle_about(&mut prompt.purpose);
             app.prompt = Some(prompt);
+        }
+        Key::Ctrl('e') if prompt.is_note() => {
+            let text = prompt.text().to_owned();
+            app.prompt = Some(prompt);
+            return vec![Effect::Edit(text)];
         }
         Key::Up | Key::Down if !prompt.is_of_the_tree() => app.prompt = Some(prompt),
         Key::Up | Key::Down => {
@@ -30,6 +38,31 @@ pub(super) fn key(app: &mut App, mut prompt: Prompt, key: Key) -> Vec<Effect> {
             app.prompt = Some(prompt);
         }
     }
+    Vec::new()
+}
+
+/// Takes what the editor has left as the note; without anything new the prompt stays as it was.
+pub(super) fn edited(app: &mut App, result: Result<String, String>) -> Vec<Effect> {
+    let Some(mut prompt) = app.prompt.take_if(|prompt| prompt.is_note()) else {
+        return Vec::new();
+    };
+    let said = match result {
+        Err(why) => format!("NO NOTE WRITTEN: {why}"),
+        Ok(text) if text.trim().is_empty() => "no note written: the text is empty".to_owned(),
+        Ok(text) if text.trim() == prompt.text().trim() => {
+            "no note written yet: the text is unchanged; Enter writes it".to_owned()
+        }
+        Ok(text) => {
+            let Purpose::Note { on, whole, .. } = prompt.purpose else {
+                return Vec::new();
+            };
+            return keep::take_note(app, &text, on, whole);
+        }
+    };
+    if let Purpose::Note { complaint, .. } = &mut prompt.purpose {
+        *complaint = Some(said);
+    }
+    app.prompt = Some(prompt);
     Vec::new()
 }
 
@@ -90,7 +123,7 @@ fn accept(app: &mut App, prompt: Prompt) -> Vec<Effect> {
         }
         Purpose::Search { .. } => Vec::new(),
         Purpose::Title { then } => keep::titled(app, &text, then),
-        Purpose::Note { on, whole } => keep::take_note(app, &text, on, whole),
+        Purpose::Note { on, whole, .. } => keep::take_note(app, &text, on, whole),
     }
 }
 

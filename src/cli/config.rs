@@ -2,7 +2,8 @@
 //! add up. Reads files; changes nothing.
 
 use std::ffi::OsString;
-use std::io;
+use std::fs::{File, Metadata};
+use std::io::{self, Read as _};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -12,6 +13,9 @@ use serde::de::IgnoredAny;
 use thiserror::Error;
 
 use super::args::Global;
+use super::commands::{self, CommandFormat};
+use crate::app::keep::Configured;
+use crate::platform::own;
 
 /// Read before the user's: sudo strips the environment, and the safety switch must hold there too.
 pub(super) const SYSTEM_FILE: &str = "/etc/mcpwake/config.toml";
@@ -38,6 +42,8 @@ pub(super) struct Settings {
     pub(super) ascii: bool,
     /// Configuration texts with rules or clients, in the order in which they are added.
     pub(super) catalogs: Vec<CatalogText>,
+    /// Commands that may be run against a lead.
+    pub(super) commands: Vec<Configured>,
     /// What the operator should know: files that could not be read.
     pub(super) warnings: Vec<String>,
 }
@@ -84,6 +90,8 @@ struct FileFormat {
     second_look_ms: Option<toml::Spanned<u64>>,
     read_only: Option<bool>,
     ascii: Option<bool>,
+    #[serde(default)]
+    commands: Vec<toml::Spanned<CommandFormat>>,
     rules: Option<IgnoredAny>,
     clients: Option<IgnoredAny>,
 }
@@ -114,14 +122,25 @@ fn load_from(
         read_only: global.read_only || variable.is_some_and(|value| !value.is_empty() && value != "0"),
         ascii: global.ascii,
         catalogs: Vec::new(),
+        commands: Vec::new(),
         warnings: Vec::new(),
     };
     let second = global.config.clone().or(user);
     for path in std::iter::once(system.to_path_buf()).chain(second) {
         let file = path.display().to_string();
         let named = global.config.as_deref() == Some(&path);
-        match std::fs::read(&path) {
-            Ok(bytes) => add(&mut settings, file, &bytes)?,
+        match read(&path) {
+            Ok((bytes, metadata)) => {
+                let before = settings.commands.len();
+                add(&mut settings, file, &bytes)?;
+                let distrust = commands::distrust(&path, &metadata, own::effective_uid());
+                if let Some(why) = distrust.filter(|_| settings.commands.len() > before) {
+                    settings.commands.truncate(before);
+                    settings
+                        .warnings
+                        .push(format!("the commands of {} are not taken: {why}", path.display()));
+                }
+            }
             Err(source) if named => return Err(ConfigError::Named { file, source }),
             Err(error) if is_missing(&error) => {}
             Err(error) => {
@@ -137,6 +156,15 @@ fn load_from(
         settings.refresh_ms = refresh_ms;
     }
     Ok(settings)
+}
+
+/// Reads a file, with what the system says of the very file that was read.
+fn read(path: &Path) -> io::Result<(Vec<u8>, Metadata)> {
+    let mut file = File::open(path)?;
+    let metadata = file.metadata()?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    Ok((bytes, metadata))
 }
 
 fn is_missing(error: &io::Error) -> bool {
@@ -177,6 +205,17 @@ fn add(settings: &mut Settings, file: String, bytes: &[u8]) -> Result<(), Config
     if let Some(wait) = within("second_look_ms", parsed.second_look_ms, &SECOND_LOOK_MS)? {
         settings.second_look_ms = wait;
     }
+    for command in parsed.commands {
+        let line = line_at(text, command.span().start);
+        let checked = command.into_inner().checked();
+        let command = checked.map_err(|(key, what)| ConfigError::Content {
+            file: file.clone(),
+            line,
+            key: format!("commands.{key}"),
+            what,
+        })?;
+        settings.commands.push(command);
+    }
     settings.read_only |= parsed.read_only.unwrap_or(false);
     settings.ascii |= parsed.ascii.unwrap_or(false);
     if parsed.rules.is_some() || parsed.clients.is_some() {
@@ -207,6 +246,8 @@ fn line_at(text: &str, offset: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use clap::Parser as _;
 
     use super::*;
@@ -226,13 +267,20 @@ mod tests {
         let text: String = blocks.map(|block| block.split("```").next().unwrap()).collect();
         assert_eq!(
             text.matches("[[").count(),
-            2 + text.matches("[[\"").count(),
+            3 + text.matches("[[\"").count(),
             "{text}"
         );
         let files = Files::new();
         let file = files.write("config.toml", &text);
         let settings = load_from(&file, None, None, &global(&[])).unwrap();
         assert!(settings.read_only && settings.refresh_ms == 1000);
+        let [command] = &settings.commands[..] else {
+            panic!("{:?}", settings.warnings)
+        };
+        assert_eq!(
+            (command.name.as_str(), command.timeout_s),
+            ("end the ssh master", 10)
+        );
         let addition = settings.catalogs.first().unwrap();
         let catalog = crate::catalog::Catalog::builtin()
             .unwrap()
@@ -259,6 +307,8 @@ mod tests {
         fn write(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
             let path = self.folder.path().join(name);
             std::fs::write(&path, text).unwrap();
+            // Whatever the umask is.
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
             path
         }
 
@@ -356,6 +406,33 @@ mod tests {
                 other @ ConfigError::Named { .. } => panic!("{other}"),
             }
         }
+    }
+
+    #[test]
+    fn commands_of_a_file_that_others_can_write_are_not_taken_and_said() {
+        let files = Files::new();
+        let text = "[[commands]]\nname = \"who\"\nargv = [\"/usr/bin/id\", \"{pid}\"]\n";
+        let path = files.write("user", text);
+        let mode =
+            |mode: u32| std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+        mode(0o600);
+        let settings = files.load(&[], None).unwrap();
+        assert_eq!(settings.commands.len(), 1, "{:?}", settings.warnings);
+        assert_eq!(settings.commands[0].name, "who");
+        mode(0o620);
+        let settings = files.load(&[], None).unwrap();
+        assert!(settings.commands.is_empty());
+        assert!(
+            settings.warnings[0].contains("mode 620"),
+            "{:?}",
+            settings.warnings
+        );
+        files.write(
+            "user",
+            "ascii = true\n\n[[commands]]\nname = \"x\"\nargv = [\"id\"]\n",
+        );
+        let error = files.load(&[], None).unwrap_err().to_string();
+        assert!(error.contains(":3: commands.argv:"), "{error}");
     }
 
     #[test]

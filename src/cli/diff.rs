@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use anyhow::Context as _;
+
 use super::args::keep::DiffArgs;
 use super::exit::Exit;
 use super::machine::Machine;
@@ -9,6 +11,7 @@ use super::{output, saved};
 use crate::analysis::diff::{Change, Difference, diff};
 use crate::model::identity::InstanceId;
 use crate::model::world::World;
+use crate::report::{Diff, Secrets};
 use crate::text::Safe;
 
 /// Runs the command.
@@ -20,6 +23,12 @@ pub(super) fn run(args: &DiffArgs, machine: &Machine) -> anyhow::Result<Exit> {
         output::say("the first snapshot was taken after the second one");
     }
     let difference = diff(earlier, later);
+    if args.json {
+        let diff = Diff::new(earlier, later, &difference, Secrets::Removed(machine.redactor()));
+        let text = serde_json::to_string_pretty(&diff).context("write JSON")?;
+        output::print(format!("{text}\n").as_bytes())?;
+        return Ok(Exit::Done);
+    }
     let text = Page {
         earlier,
         later,

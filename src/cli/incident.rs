@@ -1,6 +1,7 @@
 //! `incident`: incidents without the screen.
 
 use std::fmt::Write as _;
+use std::io::Read as _;
 
 use anyhow::Context as _;
 
@@ -13,6 +14,9 @@ use crate::journal::{Entry, Operator, markdown};
 use crate::platform;
 use crate::store::{Incident, Opening, Store, Summary};
 use crate::text::Safe;
+
+/// Longest note from stdin, bytes.
+const LONGEST_NOTE: u64 = 1 << 16;
 
 /// Runs the command.
 pub(super) fn run(args: IncidentArgs, settings: &Settings, machine: &Machine) -> anyhow::Result<Exit> {
@@ -42,6 +46,11 @@ pub(super) fn run(args: IncidentArgs, settings: &Settings, machine: &Machine) ->
             summaries.iter().map(summary).collect::<String>().into()
         }
         IncidentCommand::Note { text } => {
+            let text = match text.filter(|text| text != "-") {
+                Some(text) => text,
+                None => from_stdin()?,
+            };
+            anyhow::ensure!(!text.trim().is_empty(), "the note is empty: nothing is written");
             let entry = Entry::Note { on: None, text };
             let receipt = find(&store)?.append(entry, &operator, platform::wall_clock())?;
             format!("{}\n", receipt.head()).into()
@@ -51,6 +60,18 @@ pub(super) fn run(args: IncidentArgs, settings: &Settings, machine: &Machine) ->
     };
     output::print(&text)?;
     Ok(Exit::Done)
+}
+
+/// Reads the whole of a note; one that is too long is refused, as it could not be one entry.
+fn from_stdin() -> anyhow::Result<String> {
+    let mut bytes = Vec::new();
+    let mut stdin = std::io::stdin().lock().take(LONGEST_NOTE + 1);
+    stdin.read_to_end(&mut bytes).context("read stdin")?;
+    anyhow::ensure!(
+        bytes.len() as u64 <= LONGEST_NOTE,
+        "a note has at most {LONGEST_NOTE} bytes: attach the text as a file, on the screen with r and a"
+    );
+    Ok(String::from_utf8_lossy(&bytes).trim_end().to_owned())
 }
 
 /// Returns the path byte for byte: for `cd "$(mcpwake incident path)"`.

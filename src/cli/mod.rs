@@ -1,6 +1,7 @@
 //! The command line: arguments, subcommands, exit codes.
 
 mod args;
+mod commands;
 mod config;
 mod diff;
 mod doctor;

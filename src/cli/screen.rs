@@ -72,6 +72,7 @@ fn options(settings: &Settings, machine: &Machine, knowledge: Knowledge, origin:
         ascii: settings.ascii,
         colour: Colour::Many,
         refresh_ms: settings.refresh_ms,
+        commands: settings.commands.clone().into(),
         second_look_ms: settings.second_look_ms,
         redactor: machine.screen_redactor(),
         keep_redactor: Arc::clone(machine.redactor()),
@@ -95,6 +96,7 @@ mod tests {
                 read_only,
                 ascii: false,
                 catalogs: Vec::new(),
+                commands: Vec::new(),
                 warnings: Vec::new(),
             })
         });

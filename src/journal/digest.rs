@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest as _, Sha256};
 use thiserror::Error;
@@ -104,11 +105,12 @@ impl io::Write for Digester {
 
 /// The last entry of a journal: what goes with every copy, so that a later look can tell whether
 /// the journal was cut or written anew. Written `SEQ:HASH`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Head {
     /// Number of the entry, from 1.
     pub seq: u64,
     /// Its `hash`.
+    #[schemars(with = "String")]
     pub hash: Digest,
 }
 

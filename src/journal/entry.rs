@@ -1,6 +1,7 @@
 //! The kinds of entries of a journal. A later version may add kinds and fields; what was written
 //! once keeps its meaning.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::digest::Digest;
@@ -199,13 +200,14 @@ pub enum Entry {
 }
 
 /// A file of the incident.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FileRef {
     /// Path from the incident's directory: `snapshots/…`, `attachments/…`.
     pub path: String,
     /// Size.
     pub bytes: u64,
     /// Digest of its bytes.
+    #[schemars(with = "String")]
     pub sha256: Digest,
 }
 
@@ -252,7 +254,7 @@ pub enum AttachedFrom {
 }
 
 /// The thirteen fields of the record of an instance, in the order of the procedure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FieldName {
     /// When it was seen, and in which snapshot.
@@ -322,7 +324,7 @@ impl FieldName {
 }
 
 /// Where the value of a field comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FieldSource {
     /// Seen by the program.
@@ -342,7 +344,7 @@ impl FieldSource {
 }
 
 /// What an instance did since its first revocation; `None`: not known, which is not 0.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SinceRevoked {
     /// Connections opened.
     pub connections_opened: Option<u64>,
@@ -354,8 +356,41 @@ pub struct SinceRevoked {
     pub calls_denied: Option<u64>,
 }
 
+impl SinceRevoked {
+    /// Returns for each figure the greater one: each is the least that somebody saw.
+    #[must_use]
+    pub fn or_more(self, other: Self) -> Self {
+        Self {
+            connections_opened: self.connections_opened.max(other.connections_opened),
+            bytes_sent: self.bytes_sent.max(other.bytes_sent),
+            calls_attempted: self.calls_attempted.max(other.calls_attempted),
+            calls_denied: self.calls_denied.max(other.calls_denied),
+        }
+    }
+
+    /// Returns the figures in words.
+    pub fn words(&self) -> String {
+        let figure = |count: Option<u64>, one: &str, many: &str| match count {
+            Some(1) => format!("1 {one}"),
+            Some(count) => format!("{count} {many}"),
+            None => format!("{many}: not known"),
+        };
+        let mut parts = vec![
+            figure(self.connections_opened, "connection opened", "connections opened"),
+            figure(self.bytes_sent, "byte sent", "bytes sent"),
+        ];
+        if self.calls_attempted.is_none() && self.calls_denied.is_none() {
+            parts.push("calls: not known".to_owned());
+        } else {
+            parts.push(figure(self.calls_attempted, "call attempted", "calls attempted"));
+            parts.push(figure(self.calls_denied, "call denied", "calls denied"));
+        }
+        parts.join(", ")
+    }
+}
+
 /// What became of a signalled process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OutcomeKind {
     /// It has exited.

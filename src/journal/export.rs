@@ -1,6 +1,7 @@
 //! An incident for those who take over: a first page, then the records. Published as
 //! `mcpwake.record/1`.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::digest::Head;
@@ -13,9 +14,11 @@ use crate::text::redact::Redactor;
 pub const SCHEMA: &str = "mcpwake.record/1";
 
 /// A whole incident, ready to be handed over.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(title = "mcpwake.record/1")]
 pub struct Export {
     /// Always [`SCHEMA`].
+    #[schemars(extend("const" = SCHEMA))]
     pub schema: &'static str,
     /// Random id of the incident.
     pub incident: String,
@@ -44,7 +47,7 @@ pub struct Export {
 }
 
 /// What the next shift reads first.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct FirstPage {
     /// What was done, oldest first.
     pub done: Vec<Event>,

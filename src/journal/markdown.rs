@@ -137,12 +137,33 @@ fn list(out: &mut String, title: &str, items: impl Iterator<Item = String>) {
 fn notes(out: &mut String, notes: &[Note]) {
     for note in notes {
         let head = format!("- {} {}:", moment(note.at), words(&note.operator.to_string()));
-        let _ = writeln!(
-            out,
-            "{head} {}",
-            note.text.lines().map(words).collect::<Vec<_>>().join(" / ")
-        );
+        let mut lines = note.text.lines();
+        match (lines.next(), lines.next()) {
+            (Some(_), Some(_)) => {
+                let _ = writeln!(out, "{head}");
+                block(out, &note.text);
+            }
+            (first, _) => {
+                let _ = writeln!(out, "{head} {}", words(first.unwrap_or_default()));
+            }
+        }
     }
+}
+
+/// Writes text of several lines as it is, in a block of the list's item above it.
+fn block(out: &mut String, text: &str) {
+    let lines: Vec<Safe> = text.lines().map(Safe::from_text).collect();
+    let longest = lines
+        .iter()
+        .flat_map(|line| line.as_str().split(|character| character != '`').map(str::len))
+        .max()
+        .unwrap_or(0);
+    let fence = "`".repeat((longest + 1).max(3));
+    let _ = writeln!(out, "\n  {fence}text");
+    for line in &lines {
+        let _ = writeln!(out, "  {line}");
+    }
+    let _ = writeln!(out, "  {fence}\n");
 }
 
 fn line(out: &mut String, text: &str) {

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use super::entry::{FieldName, FieldSource, FileRef, SinceRevoked, rfc3339};
@@ -38,12 +39,13 @@ pub enum Piece {
 }
 
 /// One field.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Field {
     /// Which.
     pub name: FieldName,
     /// Its value; empty: not recorded.
     #[serde(serialize_with = "joined")]
+    #[schemars(with = "Option<String>")]
     pub value: Vec<Piece>,
     /// Seen or entered; `None`: not recorded.
     pub source: Option<FieldSource>,
@@ -51,11 +53,12 @@ pub struct Field {
     pub operator: Option<Operator>,
     /// When it was seen or entered.
     #[serde(with = "rfc3339::optional")]
+    #[schemars(with = "Option<String>")]
     pub at: Option<UnixMillis>,
 }
 
 /// An authority and what was done about it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LeadLine {
     /// The authority.
     #[serde(flatten)]
@@ -67,7 +70,7 @@ pub struct LeadLine {
 }
 
 /// The three times, apart from one another.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Times {
     /// Client unavailable: an interval, where nobody saw it happen.
     pub client_unavailable: Option<Unavailable>,
@@ -75,14 +78,16 @@ pub struct Times {
     pub last_action_started: Option<String>,
     /// First revocation.
     #[serde(with = "rfc3339::optional")]
+    #[schemars(with = "Option<String>")]
     pub authority_revoked_first: Option<UnixMillis>,
     /// Last revocation.
     #[serde(with = "rfc3339::optional")]
+    #[schemars(with = "Option<String>")]
     pub authority_revoked_last: Option<UnixMillis>,
 }
 
 /// The record of one instance.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Record {
     /// The instance.
     pub instance: InstanceRef,
@@ -103,7 +108,7 @@ pub struct Record {
 }
 
 /// A cancelled remote job.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Job {
     /// Its id.
     pub job: String,
@@ -208,8 +213,10 @@ impl Maker<'_> {
     fn field(&self, name: FieldName) -> Field {
         if let Some(filled) = self.thread.fields.get(&name) {
             let mut value = vec![Piece::Words(filled.value.clone())];
-            if name == FieldName::Client {
-                value.extend(self.unavailable());
+            match name {
+                FieldName::Client => value.extend(self.unavailable()),
+                FieldName::Revocation => value.extend(self.since()),
+                _ => {}
             }
             return Field {
                 name,
@@ -325,7 +332,13 @@ impl Maker<'_> {
             };
             pieces.push(Piece::Words(format!("{revoked}, {denied}")));
         }
+        pieces.extend(self.since());
         (!pieces.is_empty()).then_some(pieces)
+    }
+
+    fn since(&self) -> Option<Piece> {
+        let since = self.thread.since.as_ref()?;
+        Some(Piece::Words(format!("· seen since then: {}", since.words())))
     }
 
     fn termination(&self) -> Option<Vec<Piece>> {

@@ -64,7 +64,12 @@ pub(super) fn sentence(entry: &Entry) -> Option<String> {
             return about_signal(entry);
         }
         Entry::ClockChanged { from, to } => {
-            format!("the clock was set back from {} to {}", moment(*from), moment(*to))
+            let direction = if to < from { "back" } else { "forward" };
+            format!(
+                "the clock was set {direction} from {} to {}",
+                moment(*from),
+                moment(*to)
+            )
         }
         Entry::TornTailMoved { to, bytes, .. } => {
             format!("moved an unfinished line of {bytes} bytes to {to}")

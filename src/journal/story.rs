@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::digest::Head;
@@ -42,10 +43,11 @@ pub struct Story {
 }
 
 /// Something that somebody did.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Act {
     /// When.
     #[serde(with = "rfc3339")]
+    #[schemars(with = "String")]
     pub at: UnixMillis,
     /// Who journalled it.
     pub operator: Operator,
@@ -56,12 +58,13 @@ pub struct Act {
 }
 
 /// One event for the first page.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Event {
     /// Number of the entry.
     pub seq: u64,
     /// When it was journalled.
     #[serde(with = "rfc3339")]
+    #[schemars(with = "String")]
     pub at: UnixMillis,
     /// By whom.
     pub operator: Operator,
@@ -70,10 +73,11 @@ pub struct Event {
 }
 
 /// A note.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Note {
     /// When.
     #[serde(with = "rfc3339")]
+    #[schemars(with = "String")]
     pub at: UnixMillis,
     /// By whom.
     pub operator: Operator,
@@ -82,12 +86,13 @@ pub struct Note {
 }
 
 /// A snapshot that was saved.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Taken {
     /// Its file.
     pub file: FileRef,
     /// When its sample was taken.
     #[serde(with = "rfc3339")]
+    #[schemars(with = "String")]
     pub taken_at: UnixMillis,
 }
 
@@ -138,13 +143,15 @@ pub struct LeadState {
 }
 
 /// Between which times a client became unavailable.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Unavailable {
     /// When it was last known to be there.
     #[serde(with = "rfc3339::optional")]
+    #[schemars(with = "Option<String>")]
     pub after: Option<UnixMillis>,
     /// When it was first seen to be gone.
     #[serde(with = "rfc3339::optional")]
+    #[schemars(with = "Option<String>")]
     pub before: Option<UnixMillis>,
     /// What these times were taken from.
     pub basis: String,
@@ -153,7 +160,7 @@ pub struct Unavailable {
 }
 
 /// A signal, from its announcement to its outcome.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SignalState {
     /// `TERM`, `KILL`, `CONT`.
     pub signal: String,
@@ -161,11 +168,13 @@ pub struct SignalState {
     pub target: TargetRef,
     /// When it was announced.
     #[serde(with = "rfc3339")]
+    #[schemars(with = "String")]
     pub announced_at: UnixMillis,
     /// By whom.
     pub operator: Operator,
     /// When it was handed to the system.
     #[serde(with = "rfc3339::optional")]
+    #[schemars(with = "Option<String>")]
     pub sent_at: Option<UnixMillis>,
     /// The system's reason for refusing it.
     pub refused: Option<String>,
@@ -174,7 +183,7 @@ pub struct SignalState {
 }
 
 /// What the second look found.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Found {
     /// What became of the process.
     pub outcome: OutcomeKind,
@@ -396,7 +405,10 @@ impl Story {
                     source: *source,
                 });
             }
-            Entry::SinceRevoked { on, counts } => self.thread(on).since = Some(*counts),
+            Entry::SinceRevoked { on, counts } => {
+                let thread = self.thread(on);
+                thread.since = Some(thread.since.unwrap_or_default().or_more(*counts));
+            }
             // Told by its sentence alone.
             _ => {}
         }

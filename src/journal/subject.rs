@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::model::finding::{Lead, LeadKind};
@@ -9,10 +10,11 @@ use crate::model::identity::{InstanceId, Pid, ProcessKey, StartKey};
 use crate::model::instance::Instance;
 
 /// An instance as the journal names it: readable without the snapshot.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct InstanceRef {
     /// Its id, written `<pid>-<start key>`.
     #[serde(with = "written")]
+    #[schemars(with = "String")]
     pub id: InstanceId,
     /// Its name.
     pub name: String,
@@ -52,11 +54,12 @@ pub enum Subject {
 }
 
 /// A lead as it was when something was done about it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LeadRef {
     /// Its letter at that time.
     pub letter: String,
     /// What it is about.
+    #[schemars(with = "String")]
     pub kind: LeadKind,
     /// Address, path, name or command.
     pub target: String,
@@ -86,10 +89,11 @@ impl fmt::Display for LeadRef {
 }
 
 /// A process that is, or was, to be signalled.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TargetRef {
     /// Its key, written `<pid>-<start key>`.
     #[serde(with = "written")]
+    #[schemars(with = "String")]
     pub key: ProcessKey,
     /// Inode of the pidfd that is kept of it.
     pub pidfd_inode: Option<u64>,

@@ -2,6 +2,7 @@
 //!
 //! JSON keeps exact text and is always redacted; every table passes `text::Safe`.
 
+mod difference;
 pub mod doctor;
 pub mod evidence;
 pub mod explain;
@@ -17,6 +18,7 @@ mod word;
 #[cfg(test)]
 mod worlds;
 
+pub use difference::Diff;
 pub use fill::{Selection, evidence, inventory};
 pub use list::{Paper, list, notes};
 pub use publish::Secrets;

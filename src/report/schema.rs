@@ -4,17 +4,21 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
+use super::difference::Diff;
 use super::doctor::Diagnosis;
 use super::evidence::Evidence;
 use super::explain::Explained;
 use super::inventory::Inventory;
+use crate::journal::export::Export;
 
 /// Returns each published format: file name under `assets/schema/`, schema.
-pub fn all() -> [(&'static str, Value); 4] {
+pub fn all() -> [(&'static str, Value); 6] {
     [
         ("inventory-1.schema.json", of::<Inventory>()),
         ("evidence-1.schema.json", of::<Evidence>()),
         ("explain-1.schema.json", of::<Explained>()),
+        ("record-1.schema.json", of::<Export>()),
+        ("diff-1.schema.json", of::<Diff>()),
         ("doctor-1.schema.json", of::<Diagnosis>()),
     ]
 }

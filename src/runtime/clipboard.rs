@@ -20,6 +20,9 @@ pub(super) struct Surroundings {
     ssh: bool,
     /// A desktop is there: `DISPLAY`, `WAYLAND_DISPLAY`.
     desktop: bool,
+    /// The terminal is known to drop OSC 52, or long known to: macOS's own (`TERM_PROGRAM`), those made of
+    /// VTE (`VTE_VERSION`), a console or a terminal of the old kind (`TERM`).
+    deaf: bool,
 }
 
 /// What stands between the program and its terminal.
@@ -74,6 +77,9 @@ impl Surroundings {
             within,
             ssh: is_set("SSH_CONNECTION") || is_set("SSH_TTY"),
             desktop: is_set("DISPLAY") || is_set("WAYLAND_DISPLAY"),
+            deaf: is_set("VTE_VERSION")
+                || std::env::var("TERM_PROGRAM").is_ok_and(|program| program == "Apple_Terminal")
+                || ["linux", "vt", "ansi"].iter().any(|kind| term.starts_with(kind)),
         }
     }
 
@@ -135,11 +141,13 @@ impl Clipboard {
             let bytes = text.len();
             let most = LONGEST / 4 * 3;
             return told(format!(
-                "{failed}not sent: {bytes} bytes, a terminal takes {most}"
+                "{failed}not sent: {bytes} bytes, a terminal takes {most}; P shows rows and panes plain"
             ));
         };
         let doubt = if self.surroundings.within == Within::Hidden {
-            ", which is a multiplexer and may drop it"
+            ", which is a multiplexer and may drop it: P shows it plain"
+        } else if self.surroundings.deaf {
+            ", which may drop it: P shows it plain"
         } else {
             ""
         };
@@ -215,7 +223,15 @@ mod tests {
 
     #[test]
     fn the_way_follows_the_surroundings() {
-        let of = |within, ssh, desktop| Surroundings { within, ssh, desktop }.way();
+        let of = |within, ssh, desktop| {
+            let surroundings = Surroundings {
+                within,
+                ssh,
+                desktop,
+                deaf: false,
+            };
+            surroundings.way()
+        };
         let terminal = Way::Terminal { screen: false };
         assert_eq!(of(Within::Nothing, false, false), terminal, "a console");
         assert_eq!(of(Within::Nothing, false, true), Way::Desktop);
@@ -277,14 +293,21 @@ mod tests {
 
     #[test]
     fn a_terminal_that_does_not_answer_is_never_said_to_have_copied() {
-        for within in [Within::Nothing, Within::Hidden] {
+        let cases = [
+            (Within::Nothing, false, false),
+            (Within::Hidden, false, true),
+            (Within::Nothing, true, true),
+        ];
+        for (within, deaf, plain) in cases {
             let surroundings = Surroundings {
                 within,
+                deaf,
                 ..Surroundings::default()
             };
             let placed = Clipboard::new(surroundings).place("x");
             assert!(placed.said.starts_with("sent to the terminal"), "{}", placed.said);
             assert!(!placed.said.contains("copied"));
+            assert_eq!(placed.said.contains("P shows it plain"), plain, "{}", placed.said);
         }
     }
 }

@@ -2,9 +2,10 @@
 //! key. Takes orders, one after the other, and answers each.
 
 mod act;
+mod run;
 mod work;
 
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -14,6 +15,7 @@ use crate::journal::Entry;
 
 use super::fault;
 
+use run::{Ending, Runner};
 use work::After;
 pub(super) use work::Work;
 
@@ -25,6 +27,8 @@ pub(super) struct Desk {
     orders: mpsc::Sender<(JobId, Order)>,
     /// Closed by the thread when it ends.
     ended: mpsc::Receiver<()>,
+    /// Told to commands that run: they end with the program.
+    ending: Arc<Ending>,
     /// One answer for each order; after a signal, a second one.
     pub(super) answers: UnboundedReceiver<Answer>,
 }
@@ -45,15 +49,18 @@ impl Desk {
         let (orders, taken) = mpsc::channel();
         let (sender, answers) = unbounded_channel();
         let (end, ended) = mpsc::channel();
+        let ending = Arc::new(Ending::default());
+        let runner = Runner::new(work.access(), Arc::clone(&ending));
         std::thread::Builder::new()
             .name("desk".to_owned())
             .spawn(move || {
-                run(work, &taken, &sender);
+                run(work, &runner, &taken, &sender);
                 drop(end);
             })?;
         Ok(Self {
             orders,
             ended,
+            ending,
             answers,
         })
     }
@@ -76,8 +83,10 @@ impl Desk {
         let Self {
             orders,
             ended,
+            ending,
             answers,
         } = self;
+        ending.begin();
         drop(orders);
         // Nothing is ever sent: it ends when the thread does.
         let _ = ended.recv_timeout(LAST_ORDERS);
@@ -85,9 +94,21 @@ impl Desk {
     }
 }
 
-fn run(mut work: Work, orders: &mpsc::Receiver<(JobId, Order)>, answers: &UnboundedSender<Answer>) {
+fn run(
+    mut work: Work,
+    runner: &Runner,
+    orders: &mpsc::Receiver<(JobId, Order)>,
+    answers: &UnboundedSender<Answer>,
+) {
     for (job, order) in orders {
         fault::point("desk");
+        let order = match order {
+            Order::Run(run) => {
+                runner.start(job, *run, answers);
+                continue;
+            }
+            order => order,
+        };
         let (outcome, after) = work.carry_out(order);
         let (terminal, wait) = match after {
             After::Nothing => (None, None),

@@ -75,6 +75,7 @@ impl Follower {
             title: title(&lines),
             path: incident.path().display().to_string(),
             lines,
+            shown: Vec::new(),
             problem: None,
         };
         Some(Update::Saved(self.world.clone()?, Some(opened)))

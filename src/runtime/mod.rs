@@ -6,6 +6,7 @@ pub mod caps;
 pub mod clipboard;
 pub mod collector;
 mod desk;
+mod editor;
 mod fault;
 mod feed;
 mod follow;
@@ -120,6 +121,8 @@ enum Happened {
     Printed(Duration),
     /// The desk has carried out an order.
     Answered(Answer),
+    /// The editor has ended, and how.
+    Edited(io::Result<std::process::ExitStatus>),
     /// The collector has something new.
     Update,
     /// The terminal is gone: nobody is there to be told.
@@ -139,10 +142,11 @@ async fn show(
     screen.ascii = capabilities.ascii;
     screen.colour = capabilities.colour;
     let asked = Duration::from_millis(screen.refresh_ms);
+    let (input, reading) = input::start()?;
     let mut sources = Sources {
         faults,
         signals: Signals::listen()?,
-        input: input::start()?,
+        input,
         decoder: Decoder::default(),
         cut: None,
         tick: tokio::time::interval(Duration::from_secs(1)),
@@ -167,7 +171,7 @@ async fn show(
     let redactor = Arc::clone(&screen.keep_redactor);
     let work = Work::new(access, redactor, knowledge, rules, signaller);
     let desk = Desk::start(work)?;
-    let mut window = Window::new(screen, Screen::enter(capabilities)?, feed, desk, asked);
+    let mut window = Window::new(screen, Screen::enter(capabilities)?, feed, desk, reading, asked);
     window.resized()?;
     loop {
         let happened = sources.next(&mut window).await?;
@@ -224,6 +228,13 @@ impl Sources<'_> {
                 Some(answer) => Happened::Answered(answer),
                 None => return Err(self.fault("the desk has ended")),
             },
+            Some(ended) = window.editors.ended.recv() => {
+                // What was typed before the editor had the terminal was meant for it.
+                self.decoder = Decoder::default();
+                self.cut = None;
+                while self.input.try_recv().is_ok() {}
+                Happened::Edited(ended)
+            }
             changed = window.feed.updates.changed() => match changed {
                 Ok(()) => Happened::Update,
                 Err(_) => return Err(self.fault("the collector has ended")),

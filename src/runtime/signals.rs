@@ -24,8 +24,10 @@ pub(super) struct Signals {
 /// What a signal asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Heard {
-    /// `SIGTERM`, `SIGINT`, and what else ends a program by default: end in order.
+    /// `SIGTERM`, and what else ends a program by default: end in order.
     End,
+    /// `SIGINT`, `SIGQUIT`: keys send them to every program of the foreground.
+    Interrupt,
     /// `SIGHUP`: the terminal has gone.
     HangUp,
     /// `SIGTSTP`, from another process: in raw mode Ctrl-Z is a key.
@@ -59,8 +61,8 @@ impl Signals {
             biased;
             _ = self.terminate.recv() => Heard::End,
             _ = self.hang_up.recv() => Heard::HangUp,
-            _ = self.interrupt.recv() => Heard::End,
-            _ = self.quit.recv() => Heard::End,
+            _ = self.interrupt.recv() => Heard::Interrupt,
+            _ = self.quit.recv() => Heard::Interrupt,
             _ = self.alarm.recv() => Heard::End,
             _ = self.user_1.recv() => Heard::End,
             _ = self.user_2.recv() => Heard::End,

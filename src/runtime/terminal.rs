@@ -6,17 +6,20 @@ use std::rc::Rc;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use crossterm::cursor::{Hide, Show};
+use crossterm::cursor::{Hide, MoveTo, Show};
 use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
 use crossterm::queue;
 use crossterm::style::{Attribute, SetAttribute};
-use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
+use crossterm::terminal::{
+    Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+};
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 use ratatui::layout::Rect;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::app::App;
+use crate::text::Safe;
 use crate::view::{self, Scroll};
 
 use super::caps::Capabilities;
@@ -32,6 +35,17 @@ static ENTERED: Mutex<Option<Restorer>> = Mutex::new(None);
 struct Restorer {
     printer: Printer,
     paste: bool,
+    /// Which of its two screens the terminal shows.
+    page: Page,
+}
+
+/// The two screens of a terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Page {
+    /// The one that programs like this draw on.
+    Alternate,
+    /// The one with the shell's lines.
+    Usual,
 }
 
 /// The entered terminal. Restores it when dropped.
@@ -91,14 +105,55 @@ impl Screen {
         self.forget()
     }
 
+    /// Shows text on the terminal's usual screen, below what is there: nothing is drawn around it. Keys
+    /// still come one by one, and pasted text in its brackets.
+    pub(super) fn plain(&mut self, text: &str) -> io::Result<()> {
+        let before = self.note(Page::Usual);
+        disable_raw_mode()?;
+        enable_raw_mode()?;
+        // What was to be drawn next belongs to the other screen.
+        drop(self.sheet.take());
+        let mut bytes = Vec::new();
+        queue!(bytes, SetAttribute(Attribute::Reset))?;
+        if before == Some(Page::Alternate) {
+            // A terminal with one screen only is cleared by this.
+            queue!(bytes, Clear(ClearType::All), MoveTo(0, 0), LeaveAlternateScreen)?;
+        }
+        if self.capabilities.paste {
+            queue!(bytes, EnableBracketedPaste)?;
+        }
+        queue!(bytes, Show)?;
+        bytes.extend_from_slice(b"\r\n");
+        for line in text.lines() {
+            let line = Safe::from_text(line);
+            let line = if self.capabilities.ascii {
+                line.ascii().into_owned()
+            } else {
+                line
+            };
+            bytes.extend_from_slice(line.as_str().as_bytes());
+            bytes.extend_from_slice(b"\r\n");
+        }
+        bytes.extend_from_slice(b"\r\n[any key returns to the screen]\r\n");
+        self.printer.aside(bytes);
+        Ok(())
+    }
+
+    /// Notes which screen the terminal shows from now on; returns which it showed, where it was entered.
+    fn note(&self, page: Page) -> Option<Page> {
+        let restorer = Restorer {
+            printer: self.printer.clone(),
+            paste: self.capabilities.paste,
+            page,
+        };
+        let mut entered = ENTERED.lock().unwrap_or_else(PoisonError::into_inner);
+        entered.replace(restorer).map(|before| before.page)
+    }
+
     fn switch_on(&mut self) -> io::Result<()> {
         enable_raw_mode()?;
         let paste = self.capabilities.paste;
-        let restorer = Restorer {
-            printer: self.printer.clone(),
-            paste,
-        };
-        *ENTERED.lock().unwrap_or_else(PoisonError::into_inner) = Some(restorer);
+        self.note(Page::Alternate);
         queue!(self.sheet, EnterAlternateScreen, Hide)?;
         if paste {
             queue!(self.sheet, EnableBracketedPaste)?;
@@ -117,10 +172,10 @@ impl Drop for Screen {
 /// that has stalled is waited for 300 ms only.
 pub(super) fn restore() {
     let restorer = ENTERED.lock().unwrap_or_else(PoisonError::into_inner).take();
-    let Some(Restorer { printer, paste }) = restorer else {
+    let Some(Restorer { printer, paste, page }) = restorer else {
         return;
     };
-    let bytes = leaving(paste);
+    let bytes = leaving(paste, page);
     if printer.last(bytes.clone(), LAST_WORDS) == Last::NoPrinter {
         let mut out = io::stdout();
         let _ = out.write_all(&bytes).and_then(|()| out.flush());
@@ -128,13 +183,17 @@ pub(super) fn restore() {
     let _ = disable_raw_mode();
 }
 
-fn leaving(paste: bool) -> Vec<u8> {
+fn leaving(paste: bool, page: Page) -> Vec<u8> {
     let mut bytes = Vec::new();
     // Writing to memory does not fail.
     if paste {
         let _ = queue!(bytes, DisableBracketedPaste);
     }
-    let _ = queue!(bytes, SetAttribute(Attribute::Reset), Show, LeaveAlternateScreen);
+    let _ = queue!(bytes, SetAttribute(Attribute::Reset), Show);
+    // On the usual screen the sequence would move the cursor back over what is shown there.
+    if page == Page::Alternate {
+        let _ = queue!(bytes, LeaveAlternateScreen);
+    }
     bytes
 }
 

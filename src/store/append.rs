@@ -84,7 +84,8 @@ pub(super) fn begin(path: &Path, addition: &Addition<'_>) -> Result<Receipt, Sto
 pub(super) fn append(path: &Path, uid: u32, addition: &Addition<'_>) -> Result<Receipt, StoreError> {
     let mut journal = Journal::open(path, uid)?;
     let last_at = journal.find_end(addition)?;
-    if addition.at.0.saturating_add(UNORDERED_MS) < last_at.0 {
+    let said = matches!(addition.entry, Entry::ClockChanged { .. });
+    if !said && addition.at.0.saturating_add(UNORDERED_MS) < last_at.0 {
         journal.add(&Addition {
             entry: &Entry::ClockChanged {
                 from: last_at,

@@ -2,18 +2,19 @@
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, Read, Seek as _, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use super::append::{self, Addition, Receipt};
 use super::error::StoreError;
 use super::files::{self, Kept};
 use super::place::{Access, stamp};
-use super::snapshot::Snapshot;
+use super::snapshot::{Snapshot, instances_of};
 use crate::journal::entry::{AttachedFrom, FileRef, SnapshotReason};
 use crate::journal::line::{LONGEST_LINE, Line};
 use crate::journal::{Entry, LeadRef, Operator, Subject, Verified, verify};
 use crate::model::host::Host;
+use crate::model::identity::InstanceId;
 use crate::model::time::UnixMillis;
 use crate::text::redact::Redactor;
 
@@ -193,6 +194,27 @@ impl Incident {
         let mut write = |out: &mut dyn std::io::Write| out.write_all(text.as_bytes());
         let kept = files::write_whole(&directory, &mut write, &|_| name.clone().into())?;
         Ok(kept.path)
+    }
+
+    /// Returns the instances of this boot that the snapshots show which these lines name. One that is not
+    /// there any more shows nothing.
+    pub fn shows(&self, lines: &[Line], boot_id: &str) -> Vec<InstanceId> {
+        let mut shown: Vec<InstanceId> = lines
+            .iter()
+            .filter_map(|line| match &line.entry {
+                Ok(Entry::Snapshot { file, .. }) => Some(&file.path),
+                _ => None,
+            })
+            .filter(|path| {
+                Path::new(path)
+                    .components()
+                    .all(|part| matches!(part, Component::Normal(_)))
+            })
+            .flat_map(|path| instances_of(&self.directory.join(path), boot_id))
+            .collect();
+        shown.sort_unstable();
+        shown.dedup();
+        shown
     }
 
     fn inner(&self, name: &str) -> Result<PathBuf, StoreError> {

@@ -3,6 +3,7 @@
 
 pub mod append;
 pub mod check;
+mod draft;
 pub mod error;
 pub mod files;
 pub mod incident;
@@ -13,6 +14,7 @@ pub mod tell;
 
 pub use append::Receipt;
 pub use check::{Checked, FileFault, FileFaultKind, Outcome, check};
+pub use draft::Draft;
 pub use error::StoreError;
 pub use incident::{Attachment, Incident, Opened, Opening, Summary};
 pub use place::{Access, Store};

@@ -2,7 +2,7 @@
 //! that were seen, and the judgement made then, with the versions of program and rules.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, BufReader, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -14,6 +14,7 @@ use super::place::stamp;
 use super::redact::Removal;
 use crate::journal::Digest;
 use crate::journal::entry::rfc3339;
+use crate::model::identity::InstanceId;
 use crate::model::known::ConfiguredServer;
 use crate::model::time::UnixMillis;
 use crate::model::world::World;
@@ -180,6 +181,58 @@ fn refuse(name: &str, what: impl Into<String>) -> StoreError {
         path: name.to_owned(),
         what: what.into(),
     }
+}
+
+/// Returns the instances that a snapshot of this boot shows, without reading the rest of it; none where
+/// the file cannot be read.
+pub(super) fn instances_of(path: &Path, boot_id: &str) -> Vec<InstanceId> {
+    // Opening a FIFO would wait for a writer.
+    if !fs::symlink_metadata(path).is_ok_and(|there| there.is_file()) {
+        return Vec::new();
+    }
+    let read = File::open(path).map_err(serde_json::Error::io).and_then(|file| {
+        let pages = BufReader::with_capacity(1 << 16, file.take(LARGEST));
+        serde_json::from_reader::<_, Glance>(pages)
+    });
+    match read {
+        Ok(glance) if glance.world.sample.host.boot_id == boot_id => {
+            let instances = glance.world.judged.instances.iter();
+            instances.map(|instance| instance.id).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The little of a snapshot that says which instances it shows.
+#[derive(Deserialize)]
+struct Glance {
+    world: WorldGlance,
+}
+
+#[derive(Deserialize)]
+struct WorldGlance {
+    sample: SampleGlance,
+    judged: JudgedGlance,
+}
+
+#[derive(Deserialize)]
+struct SampleGlance {
+    host: HostGlance,
+}
+
+#[derive(Deserialize)]
+struct HostGlance {
+    boot_id: String,
+}
+
+#[derive(Deserialize)]
+struct JudgedGlance {
+    instances: Vec<InstanceGlance>,
+}
+
+#[derive(Deserialize)]
+struct InstanceGlance {
+    id: InstanceId,
 }
 
 /// What every version of the file begins with.

@@ -7,6 +7,7 @@ use super::record;
 use super::theme::{Theme, Tone};
 use crate::app::App;
 use crate::app::command::{self, Availability, Command};
+use crate::app::keep::Form;
 use crate::app::panes::Focus;
 use crate::app::popup::Content;
 use crate::app::prompt::Prompt;
@@ -187,6 +188,32 @@ fn commands(app: &App, width: usize) -> Vec<(String, &'static str)> {
 /// Importance of the key for TERM, once the evidence is kept.
 const ADVERTISED: u8 = 4;
 
+/// The keys of the record's form.
+fn record_keys(app: &App, form: &Form) -> Vec<(&'static str, &'static str)> {
+    match form.typing() {
+        Some(typing) if typing.command().is_some() => vec![
+            ("Enter", "run"),
+            ("Esc", "cancel"),
+            ("Ctrl-U", "clear"),
+            ("Up Down", "another"),
+        ],
+        Some(_) => vec![("Enter", "write"), ("Esc", "cancel"), ("Ctrl-U", "clear")],
+        None => {
+            let mut keys = vec![
+                ("Enter", "fill"),
+                ("v", "revoked"),
+                ("d", "denied"),
+                ("a", "attach"),
+            ];
+            if !app.options().commands.is_empty() {
+                keys.push(("x", "run"));
+            }
+            keys.extend([("Up Down", "choose"), ("q Esc", "close")]);
+            keys
+        }
+    }
+}
+
 /// The keys that do something here and now.
 pub(super) fn keys(app: &App, width: usize, theme: Theme) -> Drawn {
     let mut entries: Vec<(String, &str)> = Vec::new();
@@ -195,17 +222,7 @@ pub(super) fn keys(app: &App, width: usize, theme: Theme) -> Drawn {
     };
     if let Some(popup) = app.popup() {
         match popup.content() {
-            Content::Record(form) if form.typing().is_some() => {
-                fixed(&[("Enter", "write"), ("Esc", "cancel"), ("Ctrl-U", "clear")]);
-            }
-            Content::Record(_) => fixed(&[
-                ("Enter", "fill"),
-                ("v", "revoked"),
-                ("d", "denied"),
-                ("a", "attach"),
-                ("Up Down", "choose"),
-                ("q Esc", "close"),
-            ]),
+            Content::Record(form) => fixed(&record_keys(app, form)),
             Content::Act(dialog) => fixed(&acting::keys(app, dialog)),
             Content::Acting if app.act().under_way().is_some() => fixed(&[("Esc", "hide, it goes on")]),
             Content::Acting => fixed(&[("q Esc", "close")]),
@@ -213,10 +230,12 @@ pub(super) fn keys(app: &App, width: usize, theme: Theme) -> Drawn {
             Content::Palette(_) => fixed(&[("Enter", "run"), ("Up Down", "choose"), ("Esc", "close")]),
             _ => fixed(&[("Up Down PgUp PgDn", "scroll"), ("q Esc", "close")]),
         }
+    } else if let Some(why) = app.prompt().and_then(Prompt::complaint) {
+        return Drawn::one(format!(" {}", theme.text(&Safe::from_text(why))), Tone::Warning);
     } else if app.prompt().is_some_and(|prompt| !prompt.is_of_the_tree()) {
         fixed(&[("Enter", "write"), ("Esc", "cancel")]);
         if app.prompt().is_some_and(Prompt::is_note) {
-            fixed(&[("Tab", "row or incident")]);
+            fixed(&[("Tab", "row or incident"), ("Ctrl-E", "editor")]);
         }
         fixed(&[("Ctrl-U", "clear")]);
     } else if let Some(wrong) = app.filter_complaint() {
@@ -245,7 +264,8 @@ pub(super) fn keys(app: &App, width: usize, theme: Theme) -> Drawn {
             "full screen"
         };
         fixed(&[
-            ("Up Down", "scroll"),
+            ("Up Down", "move"),
+            ("y", "copy line"),
             ("Tab", "next pane"),
             ("Enter", full),
             ("Esc", "back"),

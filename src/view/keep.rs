@@ -55,14 +55,15 @@ fn notes(story: &Story) -> Vec<Para> {
     all.sort_by_key(|(_, note)| note.at);
     let mut out: Vec<Para> = all
         .into_iter()
-        .map(|(about, note)| {
-            let mut para = Para::labelled(
-                say(&format!("    {}", note.at.clock()), Tone::Dim),
-                say(&format!("{about}{}", note.text), Tone::Plain),
-            )
-            .note(Safe::from_text(&note.operator.to_string()));
-            para.gutter = ENTRY;
-            para
+        .flat_map(|(about, note)| {
+            let at = say(&format!("    {}", note.at.clock()), Tone::Dim);
+            let text = format!("{about}{}", note.text);
+            let operator = Safe::from_text(&note.operator.to_string());
+            let paras = Para::several(at, &text, Tone::Plain, operator);
+            paras.into_iter().map(|para| Para {
+                gutter: ENTRY,
+                ..para
+            })
         })
         .collect();
     if !out.is_empty() {

@@ -27,6 +27,7 @@ mod tree;
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 
+use crate::app::Excerpt;
 use crate::app::layout::{SMALLEST, too_small};
 use crate::app::panes::Pane;
 use crate::app::popup::Popup;
@@ -51,6 +52,8 @@ pub struct Scroll {
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
     top: usize,
+    /// The current line, where there is one.
+    at: usize,
     seen: i64,
 }
 
@@ -59,6 +62,7 @@ impl Place {
     fn restart(&mut self, scrolled: i64) {
         *self = Self {
             top: 0,
+            at: 0,
             seen: scrolled,
         };
     }
@@ -71,6 +75,23 @@ impl Place {
         self.top = self.top.min(last).saturating_add_signed(by).min(last);
         self.top
     }
+
+    /// Moves the current line by what was scrolled since, keeps it in sight, and answers with the first
+    /// line in sight.
+    fn walk(&mut self, scrolled: i64, lines: usize, height: usize) -> usize {
+        let by = isize::try_from(scrolled.saturating_sub(self.seen)).unwrap_or(0);
+        self.seen = scrolled;
+        let last = lines.saturating_sub(1);
+        self.at = self.at.min(last).saturating_add_signed(by).min(last);
+        let lowest = (self.at + 1).saturating_sub(height);
+        self.top = self.top.clamp(lowest, self.at).min(lines.saturating_sub(height));
+        self.top
+    }
+}
+
+/// Returns text that only the drawing knows: as it is shown, but uncut.
+pub fn excerpt(app: &App, excerpt: Excerpt, scroll: &Scroll) -> Option<String> {
+    pane::excerpt(app, excerpt, scroll, Theme::new(app.options()))
 }
 
 /// Draws one frame.

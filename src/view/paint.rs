@@ -1,5 +1,7 @@
 //! Puts text into cells: pieces with a tone, paragraphs with a label, segments that fit or go.
 
+use std::fmt::Write as _;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -42,6 +44,12 @@ pub(super) fn safe(text: Safe, tone: Tone) -> Piece {
 pub(super) struct Drawn(Vec<(String, Tone)>);
 
 impl Drawn {
+    /// Returns the text without its tones.
+    pub(super) fn plain(&self) -> String {
+        let text: String = self.0.iter().map(|(text, _)| text.as_str()).collect();
+        text.trim_end().to_owned()
+    }
+
     /// Returns a line of one tone.
     pub(super) fn one(text: String, tone: Tone) -> Self {
         Self(vec![(text, tone)])
@@ -116,6 +124,15 @@ impl Para {
         }
     }
 
+    /// Returns text of several lines, one paragraph each; label and note stand at the first.
+    pub(super) fn several(label: Piece, text: &str, tone: Tone, note: Safe) -> Vec<Self> {
+        let mut lines = text.lines();
+        let first = lines.next().unwrap_or_default();
+        let mut paras = vec![Self::labelled(label, say(first, tone)).note(note)];
+        paras.extend(lines.map(|line| Self::labelled(Piece::default(), say(line, tone))));
+        paras
+    }
+
     /// Returns a row of a table.
     pub(super) fn row(text: Piece) -> Self {
         Self {
@@ -134,6 +151,21 @@ impl Para {
     pub(super) fn note(mut self, note: Safe) -> Self {
         self.note = (!note.as_str().is_empty()).then_some(note);
         self
+    }
+
+    /// Returns the paragraph in one line, however long.
+    pub(super) fn plain(&self) -> String {
+        let mut parts = vec![
+            self.label.text.as_str().trim_end(),
+            self.text.text.as_str().trim_end(),
+        ];
+        parts.retain(|part| !part.is_empty());
+        let mut line = parts.join("  ");
+        if let Some(note) = &self.note {
+            // Writing to a string cannot fail.
+            let _ = write!(line, "  [{note}]");
+        }
+        line
     }
 
     /// Lays the paragraph out in lines of `width` columns.

@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
 use super::footer;
-use super::paint::{Drawn, Para, fill, lit, say};
+use super::paint::{Drawn, Para, fill, lit, safe, say};
 use super::popup::frame;
 use super::theme::{Theme, Tone};
 use crate::app::App;
@@ -89,10 +89,9 @@ pub(super) fn paragraphs(app: &App, id: crate::model::identity::InstanceId, widt
     }
     out.extend(lines_of(&record, width));
     for note in &record.notes {
-        out.push(
-            Para::labelled(say(&note.at.clock(), Tone::Dim), say(&note.text, Tone::Plain))
-                .note(Safe::from_text(&note.operator.to_string())),
-        );
+        let at = say(&note.at.clock(), Tone::Dim);
+        let operator = Safe::from_text(&note.operator.to_string());
+        out.extend(Para::several(at, &note.text, Tone::Plain, operator));
     }
     out
 }
@@ -132,7 +131,20 @@ pub(super) fn form(
         let label = Safe::from_text(&typing.label());
         footer::typed(&theme.text(&label), &typing.text(), typing.cursor(), width, theme)
     });
-    let height = usize::from(body.height).saturating_sub(usize::from(typed.is_some()));
+    let asked = form.typing().and_then(|typing| typing.command());
+    let asked: Vec<Drawn> = asked.map_or_else(Vec::new, |(ready, at, of)| {
+        let mut lines = Vec::new();
+        let parts = [
+            (ready.heading(at, of), Tone::Strong),
+            (ready.line(), Tone::Warning),
+        ];
+        for (text, tone) in parts {
+            lines.extend(Para::bare(safe(text, tone)).lines(width, true, theme));
+        }
+        lines
+    });
+    let below = asked.len() + usize::from(typed.is_some());
+    let height = usize::from(body.height).saturating_sub(below);
     let top = chosen.end.saturating_sub(height).min(chosen.start);
     for ((at, line), y) in lines.iter().enumerate().skip(top).take(height).zip(body.y..) {
         let row = Rect { y, height: 1, ..body };
@@ -143,6 +155,12 @@ pub(super) fn form(
         if at == chosen.start {
             buffer.set_string(area.x + 1, y, ">", theme.style(Tone::Strong));
         }
+    }
+    let first = body
+        .bottom()
+        .saturating_sub(u16::try_from(below).unwrap_or(u16::MAX));
+    for (line, y) in asked.iter().zip(first.max(body.y)..body.bottom()) {
+        line.draw(buffer, Rect { y, height: 1, ..body }, theme);
     }
     let (line, cursor) = typed?;
     let y = body.bottom().saturating_sub(1);

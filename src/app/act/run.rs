@@ -253,7 +253,10 @@ fn send(app: &mut App) -> Vec<Effect> {
         wait_ms,
     };
     run.stage = Stage::Signalling { job, baseline };
-    vec![Effect::Desk(job, Order::Signal(Box::new(order)))]
+    // What it did since its first revocation, until this signal.
+    let mut effects = keep::tally(app);
+    effects.push(Effect::Desk(job, Order::Signal(Box::new(order))));
+    effects
 }
 
 /// Takes the answer to a signal: waits for its outcome, or stops.

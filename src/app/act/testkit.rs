@@ -107,7 +107,9 @@ impl Bench {
                 None => Ok(self.save(&world, why)),
             }),
             Order::Signal(signal) => self.signal(job, *signal),
-            Order::Look(_) | Order::Open { .. } | Order::Attach(_) | Order::Copy(_) => return None,
+            Order::Look(_) | Order::Open { .. } | Order::Attach(_) | Order::Copy(_) | Order::Run(_) => {
+                return None;
+            }
         })
     }
 

@@ -95,6 +95,8 @@ pub enum Command {
     CopyRecord,
     /// Changes how rows are copied.
     CopyFormat,
+    /// Shows a row or a pane as plain text.
+    Plain,
     /// Marks the row, or takes its mark away.
     Mark,
     /// Takes all marks away.

@@ -36,7 +36,7 @@ const fn with(
     }
 }
 
-pub(super) static COMMANDS: [CommandSpec; 54] = [
+pub(super) static COMMANDS: [CommandSpec; 55] = [
     with(
         entry(
             Command::Up,
@@ -401,7 +401,7 @@ pub(super) static COMMANDS: [CommandSpec; 54] = [
             "record",
             &[Key::Char('r')],
             Keep,
-            "fill the server's record; mark leads revoked, denied; attach output",
+            "fill the record; mark leads revoked, denied; attach output, run a command",
         ),
         None,
         available::writes,
@@ -412,7 +412,7 @@ pub(super) static COMMANDS: [CommandSpec; 54] = [
             "copy",
             &[Key::Char('y')],
             Keep,
-            "copy the marked rows, or this one, as one table; secrets removed",
+            "copy the marked rows, the pane's line or this row; secrets removed",
         ),
         Some("copy"),
         available::rows,
@@ -434,6 +434,17 @@ pub(super) static COMMANDS: [CommandSpec; 54] = [
         &[Key::Alt('y')],
         Keep,
         "copy rows as a Markdown table, or as tab-separated values",
+    ),
+    with(
+        entry(
+            Command::Plain,
+            "plain-view",
+            &[Key::Char('P')],
+            Keep,
+            "show the row or the pane as plain text, for the mouse; a key returns",
+        ),
+        None,
+        available::rows,
     ),
     with(
         entry(

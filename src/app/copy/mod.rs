@@ -6,8 +6,9 @@ mod table;
 mod tests;
 
 use super::App;
-use super::effect::{Copy, Effect, Order};
+use super::effect::{Copy, Effect, Excerpt, Order, Use};
 use super::freeze::Saved;
+use super::panes::Focus;
 use crate::journal::markdown::{self, Origin};
 use crate::table::{Index, Node, RowId, Shown};
 
@@ -43,8 +44,58 @@ pub(super) fn turn(app: &mut App) {
     });
 }
 
-/// Copies the marked rows, else the selected one.
+/// Copies the marked rows, else the current line of the pane that has the keys, else the selected row.
 pub(super) fn rows(app: &mut App) -> Vec<Effect> {
+    if app.marks.is_empty() && app.panes.focus() != Focus::Tree {
+        return vec![Effect::Excerpt(Excerpt::Line, Use::Copy)];
+    }
+    let format = app.copies;
+    let Some((text, what)) = of_rows(app, |shown, nodes, source| {
+        table::text(shown, nodes, format, source)
+    }) else {
+        return Vec::new();
+    };
+    order(app, text, format.ending(), what)
+}
+
+/// Shows the pane that has the keys plain, else the marked rows, else the selected one.
+pub(super) fn plain(app: &mut App) -> Vec<Effect> {
+    if app.panes.focus() != Focus::Tree {
+        return vec![Effect::Excerpt(Excerpt::Pane, Use::Plain)];
+    }
+    let text = of_rows(app, table::plain);
+    text.map(|(text, _)| Effect::Plain(text)).into_iter().collect()
+}
+
+/// Copies or shows what the drawing has answered.
+pub(super) fn excerpt(app: &mut App, what_for: Use, text: Option<String>) -> Vec<Effect> {
+    let Some(text) = text else {
+        app.say("no pane is shown".to_owned());
+        return Vec::new();
+    };
+    let text = without_secrets(app, text);
+    match what_for {
+        Use::Plain => vec![Effect::Plain(text)],
+        Use::Copy => {
+            let what = format!("a line on {}", app.label());
+            order(app, text, "txt", what)
+        }
+    }
+}
+
+/// Removes secrets where the screen shows them; what has lost them already is not read as a command line a
+/// second time.
+fn without_secrets(app: &App, text: String) -> String {
+    let redactor = &app.options.keep_redactor;
+    if std::sync::Arc::ptr_eq(&app.options.redactor, redactor) {
+        return text;
+    }
+    let lines: Vec<String> = text.lines().map(|line| redactor.line(line)).collect();
+    lines.join("\n")
+}
+
+/// Makes text of the marked rows, else of the selected one, and says what it is of.
+fn of_rows(app: &mut App, make: impl Fn(Shown<'_>, &[&Node], &Source) -> String) -> Option<(String, String)> {
     let marked = app.marked_nodes();
     let nodes: Vec<&Node> = if marked.is_empty() {
         app.nav.node().into_iter().collect()
@@ -54,21 +105,19 @@ pub(super) fn rows(app: &mut App) -> Vec<Effect> {
     let one_each = |node: &&Node| matches!(node.id, RowId::Instance(_) | RowId::Process(_));
     if nodes.is_empty() || !nodes.iter().all(one_each) {
         app.say("this row counts several: select one below it, or mark some with Space".to_owned());
-        return Vec::new();
+        return None;
     }
-    let Some(world) = app.feed.shown() else {
-        return Vec::new();
-    };
+    let world = app.feed.shown()?;
     // Whatever the screen shows, a copy holds no secret.
     let mut index = Index::empty(std::sync::Arc::clone(&app.options.keep_redactor));
     index.renew(world);
     let shown = Shown { world, index: &index };
-    let text = table::text(shown, &nodes, app.copies, &source(app));
+    let text = make(shown, &nodes, &source(app));
     let what = match &nodes[..] {
         [_] => app.label(),
         many => format!("{} rows", many.len()),
     };
-    order(app, text, app.copies.ending(), what)
+    Some((text, what))
 }
 
 /// Copies the record of the instance that the row is, or is a member of.
@@ -93,7 +142,9 @@ pub(super) fn record(app: &mut App) -> Vec<Effect> {
     };
     let text = markdown::record(&record, &origin);
     let what = format!("the record of {} {}", record.instance.name, record.instance.pid());
-    order(app, text, Format::Markdown.ending(), what)
+    let mut effects = super::keep::tally(app);
+    effects.extend(order(app, text, Format::Markdown.ending(), what));
+    effects
 }
 
 fn order(app: &mut App, text: String, ending: &'static str, what: String) -> Vec<Effect> {

@@ -22,6 +22,22 @@ pub(super) fn text(shown: Shown<'_>, nodes: &[&Node], format: Format, source: &S
     }
 }
 
+/// Returns the rows as text without a border, a line a value.
+pub(super) fn plain(shown: Shown<'_>, nodes: &[&Node], source: &Source) -> String {
+    let mut lines = Vec::new();
+    for node in nodes {
+        let row = row(shown, node);
+        for (head, cell) in HEADS.iter().zip(&row) {
+            lines.push(format!("{head:<9} {}", cell.plain()));
+        }
+        lines.push(String::new());
+    }
+    let below = below(source, str::to_owned);
+    let below = Safe::from_text(&format!("{} · {} · {below}", source.title, source.host));
+    lines.push(below.into_string());
+    lines.join("\n")
+}
+
 fn as_markdown(rows: &[[Cell; 13]], source: &Source) -> String {
     let title = format!(
         "### {} on {} · {}",

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::Format;
-use crate::app::effect::{Copy, Effect, Order, Outcome};
+use crate::app::effect::{Copy, Effect, Excerpt, Order, Outcome, Use};
 use crate::app::freeze::SavedFile;
 use crate::app::keep::testkit::{Journal, served};
-use crate::app::testkit::{app, live, options, press};
-use crate::app::{App, Event, Key, update};
+use crate::app::testkit::{app, app_with, live, options, press};
+use crate::app::{App, Event, Key, Options, update};
 use crate::journal::Digest;
 use crate::model::bytes::OsBytes;
 use crate::model::reading::Reading;
@@ -153,4 +153,54 @@ fn a_long_command_line_is_not_shortened() {
     scene.edit(48_271).argv = Reading::Value(argv.iter().map(|one| OsBytes::from(*one)).collect());
     let mut app = app(scene.world(), 80, 24);
     assert!(copy(&mut app, 'y').text.contains(&long));
+}
+
+#[test]
+fn the_line_of_a_pane_that_has_the_keys_is_copied_but_marked_rows_come_first() {
+    let mut app = app(live().world(), 80, 24);
+    press(&mut app, "<enter>");
+    let effects = update(&mut app, Event::Key(Key::Char('y')));
+    assert_eq!(effects, [Effect::Excerpt(Excerpt::Line, Use::Copy)]);
+    let line = "lead c  GITHUB_TOKEN (name only)".to_owned();
+    let effects = update(&mut app, Event::Excerpt(Use::Copy, Some(line.clone())));
+    let copy = copied(&effects);
+    assert_eq!((copy.text, copy.ending), (line, "txt"));
+    let effects = update(&mut app, Event::Key(Key::Char('P')));
+    assert_eq!(effects, [Effect::Excerpt(Excerpt::Pane, Use::Plain)]);
+    press(&mut app, "<esc> <space> <enter>");
+    assert!(
+        copied(&update(&mut app, Event::Key(Key::Char('y'))))
+            .text
+            .starts_with("###")
+    );
+    press(&mut app, "<esc>");
+    let effects = update(&mut app, Event::Key(Key::Char('P')));
+    let [Effect::Plain(text)] = &effects[..] else {
+        panic!("{effects:?}")
+    };
+    assert!(text.contains("\nPID       48271\n"), "{text}");
+    assert!(
+        text.contains("COMMAND   python -m mcp_server_git --repository /srv/app\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_screen_that_shows_secrets_copies_and_shows_plain_none() {
+    let shown = Options {
+        redactor: Arc::new(Redactor::off()),
+        ..options()
+    };
+    let mut app = app_with(shown, live().world(), 80, 24);
+    let line = format!("server --token {TOKEN}");
+    let copy = copied(&update(&mut app, Event::Excerpt(Use::Copy, Some(line.clone()))));
+    assert!(
+        !copy.text.contains(TOKEN) && copy.text.contains("server"),
+        "{}",
+        copy.text
+    );
+    let effects = update(&mut app, Event::Excerpt(Use::Plain, Some(format!("a\n{line}"))));
+    assert!(
+        matches!(&effects[..], [Effect::Plain(text)] if !text.contains(TOKEN) && text.starts_with("a\n"))
+    );
 }

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use tui_input::Input;
 
+use super::command::{self, Ready};
 use super::record;
+use super::tally::tally;
 use super::update::{append, order};
 use crate::app::App;
 use crate::app::effect::{Attach, Effect, Material, Order};
@@ -43,6 +45,8 @@ enum Asked {
     Revoked(LeadRef),
     Denied(LeadRef),
     Attach(Option<LeadRef>),
+    /// One of these commands; the place of the chosen one.
+    Run(LeadRef, Vec<Ready>, usize),
 }
 
 impl Form {
@@ -93,6 +97,15 @@ impl Typing {
             Asked::Revoked(lead) => format!("{} revoked, how: ", lead.letter),
             Asked::Denied(lead) => format!("{} denied, by check: ", lead.letter),
             Asked::Attach(_) => "attach path, or paste: ".to_owned(),
+            Asked::Run(..) => "yes runs it: ".to_owned(),
+        }
+    }
+
+    /// Returns the command that would be run, with its place among how many.
+    pub fn command(&self) -> Option<(&Ready, usize, usize)> {
+        match &self.what {
+            Asked::Run(_, ready, at) => Some((ready.get(*at)?, at + 1, ready.len())),
+            _ => None,
         }
     }
 
@@ -136,6 +149,14 @@ fn chosen(app: &mut App, form: &mut Form, key: Key) -> Vec<Effect> {
         Key::Down | Key::Char('j') | Key::Tab => form.at = (form.at + 1).min(last),
         Key::PageUp | Key::Home | Key::Char('g') => form.at = 0,
         Key::PageDown | Key::End | Key::Char('G') => form.at = last,
+        Key::Char('x') => match lead {
+            None => app.say("choose an authority below the fields first: a, b, c …".to_owned()),
+            Some(line) => match command::of_lead(app, &form.world, &form.on, &line.lead) {
+                Ok(ready) => form.begin(Asked::Run(line.lead.clone(), ready, 0), String::new()),
+                Err(why) => app.say(why),
+            },
+        },
+        Key::Char('P') => return vec![Effect::Plain(record::plain(app, &record))],
         Key::Char('a') => form.begin(Asked::Attach(lead.map(|line| line.lead.clone())), String::new()),
         Key::Enter | Key::Char('e') if lead.is_none() => {
             if let Some(field) = record.fields.get(form.at) {
@@ -165,6 +186,20 @@ fn typed(app: &mut App, form: &mut Form, mut typing: Typing, key: Key) -> Vec<Ef
     match key {
         Key::Esc => Vec::new(),
         Key::Enter => accept(app, form, typing),
+        Key::Up | Key::Down => {
+            if let Asked::Run(_, ready, at) = &mut typing.what {
+                let last = ready.len().saturating_sub(1);
+                *at = if key == Key::Up {
+                    at.saturating_sub(1)
+                } else {
+                    (*at + 1).min(last)
+                };
+                // What was typed was typed for the other one.
+                typing.input.reset();
+            }
+            form.typing = Some(typing);
+            Vec::new()
+        }
         _ => {
             if typing.pasted.is_some() {
                 if matches!(key, Key::Backspace | Key::Delete | Key::Ctrl('u')) {
@@ -215,7 +250,17 @@ fn accept(app: &mut App, form: &Form, typing: Typing) -> Vec<Effect> {
                 denied_at: app.now,
                 how,
             };
-            append(app, entry, what)
+            // What it did until the check refused it.
+            let mut effects = tally(app);
+            effects.extend(append(app, entry, what));
+            effects
+        }
+        Asked::Run(lead, ready, at) => {
+            if text != "yes" {
+                app.say("not run: only yes runs it".to_owned());
+                return Vec::new();
+            }
+            command::confirmed(app, ready, at, &on, &lead)
         }
         Asked::Attach(lead) => {
             let material = match typing.pasted {
@@ -244,6 +289,8 @@ pub(in crate::app) fn paste(form: &mut Form, text: &str) {
     let Some(typing) = &mut form.typing else { return };
     match typing.what {
         Asked::Attach(_) => typing.pasted = Some(text.to_owned()),
+        // A yes is typed.
+        Asked::Run(..) => {}
         _ => prompt::paste(&mut typing.input, text),
     }
 }

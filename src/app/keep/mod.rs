@@ -1,8 +1,10 @@
 //! The incident that is open: its journal as far as it is known here, what is on its way to the
 //! disk, and what did not get there.
 
+pub mod command;
 mod form;
 mod record;
+mod tally;
 #[cfg(test)]
 pub(crate) mod testkit;
 #[cfg(test)]
@@ -15,14 +17,17 @@ use super::effect::{JobId, Order};
 use crate::journal::{Head, Line, Story};
 use crate::model::identity::InstanceId;
 
+pub use command::{Configured, Placeholder};
 pub use form::{Form, Typing};
 pub use record::Progress;
 
+pub(super) use command::ran;
 pub(super) use form::{key as form_key, paste as form_paste};
 pub(super) use record::of as record_of;
+pub(super) use tally::{count, tally};
 pub(super) use update::{
-    Then, add, append, ask_title, called, follow, interrupt, note, open, opened, quit, record, take_note,
-    titled, toggle_about, written,
+    Then, add, append, ask_title, called, follow, interrupt, leave, look_at_clock, note, open, opened, quit,
+    record, take_note, titled, toggle_about, written,
 };
 
 /// What is kept.
@@ -36,8 +41,14 @@ pub struct Keep {
     pub(super) waiting: BTreeMap<JobId, Waiting>,
     /// Entries that could not be written: they are tried again with the next one.
     pub(super) unsaved: Vec<Waiting>,
+    /// Commands that run, by name.
+    pub(super) running: BTreeMap<JobId, String>,
     /// Instances that a saved snapshot shows.
     pub(super) saved: BTreeSet<InstanceId>,
+    /// What servers do since their first revocation.
+    tallies: tally::Tallies,
+    /// The wall clock less the time since boot, as it was first; `None`: no sample yet.
+    pub(super) clock_offset_ms: Option<i64>,
 }
 
 /// An entry on its way to the disk.

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use super::tally;
 use crate::app::App;
-use crate::journal::story::Thread;
+use crate::journal::record::plain as value_of;
+use crate::journal::story::{Act, Thread};
 use crate::journal::{Evidence, InstanceRef, Record};
 use crate::model::identity::InstanceId;
 use crate::model::world::World;
@@ -11,10 +13,13 @@ use crate::model::world::World;
 /// Returns the record of an instance, with the evidence of a world.
 pub(in crate::app) fn of(app: &App, on: &InstanceRef, world: &Arc<World>) -> Record {
     let story = app.keep.incident.as_ref().map(|incident| &incident.story);
-    let thread = story
+    let mut thread = story
         .and_then(|story| story.threads.get(&on.id))
         .cloned()
         .unwrap_or_else(|| Thread::new(on.clone()));
+    if let Some(counts) = tally::figures(app, on.id) {
+        thread.since = Some(thread.since.unwrap_or_default().or_more(counts));
+    }
     let taken_at = world.sample.taken_at;
     let file = story
         .into_iter()
@@ -27,6 +32,37 @@ pub(in crate::app) fn of(app: &App, on: &InstanceRef, world: &Arc<World>) -> Rec
         world: Arc::clone(world),
     };
     Record::new(&thread, Some(&evidence), &app.options.keep_redactor)
+}
+
+/// Returns a record as text without a border.
+pub(super) fn plain(app: &App, record: &Record) -> String {
+    let mut lines = vec![
+        format!("{} {}", record.instance.name, record.instance.id),
+        String::new(),
+    ];
+    for field in &record.fields {
+        let value = if field.value.is_empty() {
+            "not recorded".to_owned()
+        } else {
+            value_of(&field.value)
+        };
+        lines.push(format!("{}: {value}", field.name.title()));
+    }
+    for line in &record.leads {
+        let at = |act: &Option<Act>| {
+            act.as_ref()
+                .map_or_else(|| "no".to_owned(), |act| act.at.rfc3339())
+        };
+        let (revoked, denied) = (at(&line.revoked), at(&line.denied));
+        lines.push(format!("{}: revoked {revoked}, denied {denied}", line.lead));
+    }
+    for note in &record.notes {
+        lines.push(format!("{} {}: {}", note.at.rfc3339(), note.operator, note.text));
+    }
+    if let Some(head) = app.keep.incident.as_ref().and_then(super::Incident::head) {
+        lines.push(format!("journal {head}"));
+    }
+    lines.join("\n")
 }
 
 /// How far the procedure has come with an instance.

@@ -47,6 +47,7 @@ pub(crate) fn opened(journal: &mut Journal, title: Option<String>, on: &World) -
         title,
         path: "/var/lib/mcpwake/incidents/one".to_owned(),
         lines: vec![line],
+        shown: Vec::new(),
         problem: None,
     };
     (entry, answer)
@@ -70,6 +71,7 @@ pub(crate) fn serve(app: &mut App, journal: &mut Journal, effects: Vec<Effect>) 
                 written.push(*entry);
                 Outcome::Written(Ok(vec![line]))
             }
+            Order::Run(_) => continue,
             Order::Save { .. } | Order::Attach(_) | Order::Copy(_) | Order::Look(_) | Order::Signal(_) => {
                 continue;
             }

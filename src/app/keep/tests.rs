@@ -305,3 +305,45 @@ proptest! {
         prop_assert!(app.marks().is_empty());
     }
 }
+
+#[test]
+fn a_note_from_the_editor_has_its_lines_and_without_anything_new_is_none() {
+    let world = live().world();
+    let mut app = app(Arc::clone(&world), 80, 24);
+    let mut journal = Journal::of(&world);
+    served(&mut app, &mut journal, "m T <enter> typed");
+    assert_eq!(
+        press_key(&mut app, Key::Ctrl('e')),
+        [Effect::Edit("typed".to_owned())]
+    );
+    for (result, said) in [
+        (Ok("typed\n".to_owned()), "unchanged"),
+        (Ok(" \n\n".to_owned()), "empty"),
+        (
+            Err("vi ended with exit status: 1".to_owned()),
+            "NO NOTE WRITTEN: vi ended",
+        ),
+    ] {
+        assert_eq!(update(&mut app, Event::Edited(result)), []);
+        let complaint = app.prompt().and_then(|prompt| prompt.complaint());
+        assert!(
+            complaint.is_some_and(|complaint| complaint.contains(said)),
+            "{complaint:?}"
+        );
+        assert_eq!(
+            app.prompt().map(|prompt| prompt.text().to_owned()).as_deref(),
+            Some("typed")
+        );
+    }
+    let effects = update(&mut app, Event::Edited(Ok("typed\n\n  and more\n".to_owned())));
+    assert!(app.prompt().is_none());
+    let written = super::testkit::serve(&mut app, &mut journal, effects);
+    assert!(matches!(&written[..], [Entry::Note { text, .. }] if text == "typed\n\n  and more"));
+    // Elsewhere the key moves the cursor, as ever.
+    press(&mut app, "/");
+    assert_eq!(press_key(&mut app, Key::Ctrl('e')), []);
+}
+
+fn press_key(app: &mut App, key: Key) -> Vec<Effect> {
+    update(app, Event::Key(key))
+}

@@ -1,5 +1,6 @@
 //! Opening an incident, writing notes, and what the desk answers.
 
+use super::tally::{self, tally};
 use super::{Form, Incident, Waiting};
 use crate::app::act::{self, Intent};
 use crate::app::effect::{Effect, JobId, Opened, Order};
@@ -8,7 +9,12 @@ use crate::app::prompt::{Prompt, Purpose};
 use crate::app::{App, Feed};
 use crate::journal::story::open_signals;
 use crate::journal::{Entry, InstanceRef, Line, Story, Subject};
+use crate::model::time::UnixMillis;
+use crate::model::world::World;
 use crate::table::{Node, RowId, Shown};
+
+/// A clock that moved by less is being slewed, or was read a moment later.
+const CLOCK_SET_MS: i64 = 3_000;
 
 /// What follows once an incident is open.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,25 +90,28 @@ fn ask_note(app: &mut App, subjects: Vec<Subject>) {
         purpose: Purpose::Note {
             on: subjects,
             whole: false,
+            complaint: None,
         },
         input: String::new().into(),
     });
 }
 
 /// Opens the record of the instance that the row is, or is a member of.
-pub(in crate::app) fn record(app: &mut App) {
+pub(in crate::app) fn record(app: &mut App) -> Vec<Effect> {
     let instance = app
         .shown()
         .zip(app.nav().node())
         .and_then(|(shown, node)| shown.instance(node.instance?));
     let Some(on) = instance.map(InstanceRef::of) else {
-        return app.say("the record is one server's: select its row".to_owned());
+        app.say("the record is one server's: select its row".to_owned());
+        return Vec::new();
     };
     if app.keep.is_open() {
         show_record(app, on);
     } else {
         ask_title(app, Then::Record(on));
     }
+    tally(app)
 }
 
 fn show_record(app: &mut App, on: InstanceRef) {
@@ -233,6 +242,8 @@ pub(in crate::app) fn follow(app: &mut App, opened: Opened) {
     };
     incident.add(&opened.lines);
     app.keep.incident = Some(incident);
+    app.keep.saved.extend(opened.shown);
+    tally::begin(app);
 }
 
 /// Adds lines that the desk has read.
@@ -240,6 +251,7 @@ pub(in crate::app) fn add(app: &mut App, lines: &[Line]) {
     if let Some(incident) = &mut app.keep.incident {
         incident.add(lines);
     }
+    tally::begin(app);
 }
 
 /// Takes the desk's answer to an entry.
@@ -252,7 +264,9 @@ pub(in crate::app) fn written(app: &mut App, job: JobId, result: Result<Vec<Line
             add(app, &lines);
             let head = app.keep.incident.as_ref().and_then(Incident::head);
             let seq = head.map_or(0, |head| head.seq);
-            app.say(format!("{} is on disk: entry {seq}", waiting.what));
+            if !is_count(&waiting.order) {
+                app.say(format!("{} is on disk: entry {seq}", waiting.what));
+            }
         }
         Err(why) => {
             app.say(format!(
@@ -264,11 +278,43 @@ pub(in crate::app) fn written(app: &mut App, job: JobId, result: Result<Vec<Line
     }
 }
 
+/// Whether an order comes by itself: its answer is none to a key.
+fn is_count(order: &Order) -> bool {
+    matches!(order, Order::Append(entry) if matches!(**entry, Entry::SinceRevoked { .. }))
+}
+
+/// Has the journal say that the wall clock was set: it moved against the time since boot.
+pub(in crate::app) fn look_at_clock(app: &mut App, world: &World) -> Vec<Effect> {
+    let to = world.sample.taken_at;
+    let since_boot = i64::try_from(world.sample.since_boot_ms).unwrap_or(i64::MAX);
+    let offset = to.0.saturating_sub(since_boot);
+    let known = *app.keep.clock_offset_ms.get_or_insert(offset);
+    let moved = offset.saturating_sub(known);
+    if app.options.origin.is_some() || moved.abs() < CLOCK_SET_MS {
+        return Vec::new();
+    }
+    app.keep.clock_offset_ms = Some(offset);
+    let from = UnixMillis(to.0.saturating_sub(moved));
+    app.say(format!(
+        "the wall clock was set from {} to {}",
+        from.day_and_clock(),
+        to.day_and_clock()
+    ));
+    if !app.keep.is_open() {
+        return Vec::new();
+    }
+    append(
+        app,
+        Entry::ClockChanged { from, to },
+        "the change of the clock".to_owned(),
+    )
+}
+
 /// Ends the program; asks first where something would be lost or is left open.
 pub(in crate::app) fn quit(app: &mut App) -> Vec<Effect> {
     let reasons = reasons_to_stay(app);
     if reasons.is_empty() {
-        return vec![Effect::Quit];
+        return leave(app);
     }
     app.popup = Some(Popup::new(Content::Quit { reasons }));
     Vec::new()
@@ -280,7 +326,14 @@ pub(in crate::app) fn interrupt(app: &mut App) -> Vec<Effect> {
         .popup
         .as_ref()
         .is_some_and(|popup| matches!(popup.content, Content::Quit { .. }));
-    if asked { vec![Effect::Quit] } else { quit(app) }
+    if asked { leave(app) } else { quit(app) }
+}
+
+/// Ends the program, asked or not; what was counted is journalled first.
+pub(in crate::app) fn leave(app: &mut App) -> Vec<Effect> {
+    let mut effects = tally(app);
+    effects.push(Effect::Quit);
+    effects
 }
 
 /// What would be lost, and what is left open.
@@ -291,6 +344,11 @@ fn reasons_to_stay(app: &App) -> Vec<String> {
         .into_iter()
         .map(|what| format!("{what} is not on disk"))
         .collect();
+    for name in app.keep.running.values() {
+        reasons.push(format!(
+            "{name} still runs: it would be ended, and its output lost"
+        ));
+    }
     let typed = app.prompt.as_ref();
     if typed.is_some_and(|prompt| prompt.is_note() && !prompt.text().trim().is_empty()) {
         reasons.push("the note that is being typed is not written".to_owned());

@@ -364,6 +364,7 @@ pub(crate) fn options() -> Options {
         second_look_ms: 2000,
         redactor: Arc::clone(&REDACTOR),
         keep_redactor: Arc::clone(&REDACTOR),
+        commands: super::keep::command::none(),
         explainer: Explainer::new(|world, key| Explanation {
             headline: format!("{} is taken for a server", key.pid),
             because: vec![format!("its module is an MCP server (sample {})", world.seq)],

@@ -45,8 +45,8 @@ pub(in crate::cli) enum IncidentCommand {
     List,
     /// Add a note and print the new head
     Note {
-        /// The text
-        text: String,
+        /// The text; without it, or `-`: from stdin, all its lines
+        text: Option<String>,
     },
     /// Print the first page for the next shift and the records
     Export {
@@ -73,4 +73,7 @@ pub(in crate::cli) struct DiffArgs {
     pub(in crate::cli) a: PathBuf,
     /// The later one
     pub(in crate::cli) b: PathBuf,
+    /// Print mcpwake.diff/1
+    #[arg(long)]
+    pub(in crate::cli) json: bool,
 }

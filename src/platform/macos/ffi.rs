@@ -31,6 +31,7 @@ const _: () = {
     assert!(std::mem::offset_of!(Passwd, directory) == 48);
 };
 
+// SAFETY: the signatures are those of the headers named at each; arguments are checked where it is called.
 unsafe extern "C" {
     /// `libproc.h`.
     pub(super) fn proc_pidinfo(

@@ -188,9 +188,11 @@ fn argv(
 ) -> (Reading<Argv>, bool) {
     let known = before.filter(|before| !before.args().is_empty());
     if listed.zombie() || listed.exiting() {
-        return known.map_or((Reading::Value(Vec::new()), false), |before| {
-            (before.argv.clone(), true)
-        });
+        return match known {
+            Some(before) => (before.argv.clone(), true),
+            None if listed.zombie() => (Reading::Value(Vec::new()), false),
+            None => (Reading::Gone, false),
+        };
     }
     if let Some(before) = known.filter(|_| !ran) {
         return (before.argv.clone(), false);

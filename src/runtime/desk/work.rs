@@ -80,6 +80,11 @@ impl Work {
         }
     }
 
+    /// Returns whether anything may be written or run.
+    pub(super) fn access(&self) -> Access {
+        self.access
+    }
+
     /// Carries out one order; answers with what became of it, and what it leaves to be done.
     pub(super) fn carry_out(&mut self, order: Order) -> (Outcome, After) {
         let outcome = match order {
@@ -99,6 +104,8 @@ impl Work {
                 Some(open) => said(open.append(*entry)),
                 None => Err(NOT_OPEN.to_owned()),
             }),
+            // The desk gives it to another thread before it comes here.
+            Order::Run(_) => Outcome::Ran(Err("the desk itself runs nothing".to_owned())),
             Order::Attach(attach) => Outcome::Written(match &mut self.open {
                 Some(open) => open.attach(*attach),
                 None => Err(NOT_OPEN.to_owned()),
@@ -193,7 +200,7 @@ impl Work {
                 .try_for_each(|path| incident.copy_in(path, &operator, wall_clock()).map(|_| ()))
         });
         let problem = copied.err().map(|error| error.to_string());
-        let opened = self.take(incident, operator)?;
+        let opened = self.take(incident, operator, on)?;
         Ok(Opened { problem, ..opened })
     }
 
@@ -202,10 +209,10 @@ impl Work {
         let observer = &on.sample.observer;
         let operator = Operator::from(observer);
         let incident = self.store(observer)?.find(None, &operator)?;
-        self.take(incident, operator)
+        self.take(incident, operator, on)
     }
 
-    fn take(&mut self, incident: Incident, operator: Operator) -> Result<Opened, StoreError> {
+    fn take(&mut self, incident: Incident, operator: Operator, on: &World) -> Result<Opened, StoreError> {
         let mut open = Open {
             incident,
             operator,
@@ -220,6 +227,7 @@ impl Work {
         let opened = Opened {
             title: title.unwrap_or_default(),
             path: open.incident.path().display().to_string(),
+            shown: open.incident.shows(&lines, &on.sample.host.boot_id),
             lines,
             problem: None,
         };
@@ -258,6 +266,7 @@ impl Open {
         let (mut bytes, from): (Box<dyn Read>, AttachedFrom) = match material {
             Material::Pasted(text) => (Box::new(Cursor::new(text)), AttachedFrom::Pasted),
             Material::File(path) => (Box::new(regular(&path)?), AttachedFrom::File { path }),
+            Material::Output { bytes, from } => (Box::new(Cursor::new(bytes)), from),
         };
         let attachment = Attachment {
             label,

@@ -8,4 +8,4 @@ mod decode;
 mod reader;
 
 pub(super) use decode::Decoder;
-pub(super) use reader::start;
+pub(super) use reader::{Reading, start};

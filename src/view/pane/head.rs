@@ -18,34 +18,47 @@ pub(super) enum Room {
     Short,
 }
 
-/// Lines of the head.
-pub(super) fn lines(subject: &Subject<'_>, width: usize, room: Room, theme: Theme) -> Vec<Drawn> {
+/// What the head says, uncut: the command, then where it runs and what it is.
+pub(super) fn plain(subject: &Subject<'_>) -> [String; 2] {
     let Some(process) = subject.process else {
         let name = cells::name(subject.shown, subject.node);
-        return Para::bare(safe(name, Tone::Strong)).lines(width, true, theme);
+        return [name.into_string(), String::new()];
+    };
+    let command = subject.shown.line(process.key).cloned().unwrap_or_default();
+    let rest = [place(subject, process), identification(subject, process)];
+    [command.into_string(), Safe::join(rest, "  ").into_string()]
+}
+
+/// Lines of the head, and how many of them begin with the command.
+pub(super) fn lines(subject: &Subject<'_>, width: usize, room: Room, theme: Theme) -> (usize, Vec<Drawn>) {
+    let Some(process) = subject.process else {
+        let name = cells::name(subject.shown, subject.node);
+        let lines = Para::bare(safe(name, Tone::Strong)).lines(width, true, theme);
+        return (lines.len(), lines);
     };
     let command = subject.shown.line(process.key).cloned().unwrap_or_default();
     let place = place(subject, process);
     let needed = columns(&theme.text(&place)) + 2;
-    let mut lines = if columns(&theme.text(&command)) + needed <= width {
+    let (of_command, mut lines) = if columns(&theme.text(&command)) + needed <= width {
         let mut line = Drawn::one(
             pad(&theme.text(&command), width + 2 - needed, theme.glyphs()),
             Tone::Strong,
         );
         line.push(theme.text(&place).into_owned(), Tone::Plain);
-        vec![line]
+        (1, vec![line])
     } else if room == Room::Short {
         return short(subject, process, &command, &place, width, theme);
     } else {
         let mut lines = Para::bare(safe(command, Tone::Strong)).lines(width, true, theme);
+        let of_command = lines.len();
         lines.extend(Para::bare(safe(place, Tone::Plain)).lines(width, true, theme));
-        lines
+        (of_command, lines)
     };
     let since = subject.shown.world.sample.started_at(process).day_and_clock();
     let since = Safe::from_text(&format!("since {since}"));
     let who = Para::bare(safe(identification(subject, process), Tone::Plain)).note(since);
     lines.extend(who.lines(width, room == Room::Whole, theme));
-    lines
+    (of_command, lines)
 }
 
 /// The command in one line, or in two where it needs them; the rest of the three lines says where it runs and
@@ -57,7 +70,7 @@ fn short(
     place: &Safe,
     width: usize,
     theme: Theme,
-) -> Vec<Drawn> {
+) -> (usize, Vec<Drawn>) {
     let one = |text: &str, tone: Tone| Drawn::one(truncate(text, width, theme.glyphs()).into_owned(), tone);
     let command = theme.text(command);
     let place = theme.text(place);
@@ -75,9 +88,10 @@ fn short(
             let rest: Vec<String> = std::iter::once(second).chain(wrapped).collect();
             lines.push(one(&rest.join(" "), Tone::Strong));
             lines.push(one(&format!("{place}  {who}"), Tone::Plain));
+            return (2, lines);
         }
     }
-    lines
+    (1, lines)
 }
 
 fn place(subject: &Subject<'_>, process: &Process) -> Safe {

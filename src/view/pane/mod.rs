@@ -13,10 +13,11 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::Scroll;
-use super::paint::{Drawn, Para, lit};
+use super::paint::{Drawn, Para, fill, lit};
 use super::record;
 use super::theme::{Theme, Tone};
 use crate::app::App;
+use crate::app::Excerpt;
 use crate::app::panes::{Focus, Pane};
 use crate::text::width::columns;
 
@@ -33,10 +34,10 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, scroll: &mut Scro
     let body = Rect {
         x: area.x + 1,
         y: area.y + 1,
-        width: area.width.saturating_sub(2),
+        width: body_width(area.width),
         height: area.height - 1,
     };
-    let lines = text(app, pane, usize::from(body.width), theme);
+    let Laid { lines, .. } = text(app, pane, usize::from(body.width), theme);
     let key = (pane, app.nav().selected().cloned());
     if scroll.pane_key.as_ref() != Some(&key) {
         scroll.pane_key = Some(key);
@@ -44,7 +45,7 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, scroll: &mut Scro
     }
     let top = scroll
         .pane
-        .to(app.panes().scrolled(), lines.len(), usize::from(body.height));
+        .walk(app.panes().scrolled(), lines.len(), usize::from(body.height));
     title(
         buffer,
         Rect { height: 1, ..area },
@@ -57,8 +58,17 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, scroll: &mut Scro
         },
         theme,
     );
-    for (line, y) in lines.iter().skip(top).zip(body.y..body.bottom()) {
-        line.draw(buffer, Rect { y, height: 1, ..body }, theme);
+    let focused = app.panes().focus() != Focus::Tree;
+    let current = lines.get(scroll.pane.at).map(|(number, _)| *number);
+    for ((at, (number, line)), y) in lines.iter().enumerate().skip(top).zip(body.y..body.bottom()) {
+        let row = Rect { y, height: 1, ..body };
+        line.draw(buffer, row, theme);
+        if focused && current == Some(*number) {
+            fill(buffer, row, theme, Tone::Chosen);
+        }
+        if focused && at == scroll.pane.at {
+            buffer.set_string(area.x, y, ">", theme.style(Tone::Strong));
+        }
     }
 }
 
@@ -115,9 +125,48 @@ fn title(buffer: &mut Buffer, area: Rect, app: &App, pane: Pane, position: &Posi
     line.draw(buffer, area, theme);
 }
 
-fn text(app: &App, pane: Pane, width: usize, theme: Theme) -> Vec<Drawn> {
+/// The text of a pane as it is laid out.
+struct Laid {
+    /// The lines, each with the number of the paragraph that it is of.
+    lines: Vec<(usize, Drawn)>,
+    /// The paragraphs, uncut.
+    plain: Vec<String>,
+}
+
+impl Laid {
+    fn add(&mut self, plain: String, lines: Vec<Drawn>) {
+        let number = self.plain.len();
+        self.lines.extend(lines.into_iter().map(|line| (number, line)));
+        self.plain.push(plain);
+    }
+}
+
+/// Returns what a part of the shown pane says, uncut; `None` where no pane is shown.
+pub(super) fn excerpt(app: &App, excerpt: Excerpt, scroll: &Scroll, theme: Theme) -> Option<String> {
+    let pane = app.panes().shown()?;
+    let laid = text(app, pane, usize::from(body_width(app.size().0)), theme);
+    match excerpt {
+        Excerpt::Pane => Some(laid.plain.join("\n")),
+        Excerpt::Line => {
+            let (number, _) = laid.lines.get(scroll.pane.at)?;
+            laid.plain.get(*number).cloned()
+        }
+    }
+}
+
+fn body_width(width: u16) -> u16 {
+    width.saturating_sub(2)
+}
+
+fn text(app: &App, pane: Pane, width: usize, theme: Theme) -> Laid {
+    let mut laid = Laid {
+        lines: Vec::new(),
+        plain: Vec::new(),
+    };
     let Some((shown, node)) = app.shown().zip(app.nav().node()) else {
-        return vec![Drawn::one("No row is selected.".to_owned(), Tone::Dim)];
+        let text = "No row is selected.".to_owned();
+        laid.add(text.clone(), vec![Drawn::one(text, Tone::Dim)]);
+        return laid;
     };
     let subject = Subject::new(shown, node);
     let whole = pane == Pane::Evidence || app.panes().focus() == Focus::FullPane;
@@ -126,7 +175,13 @@ fn text(app: &App, pane: Pane, width: usize, theme: Theme) -> Vec<Drawn> {
     } else {
         head::Room::Short
     };
-    let mut lines = head::lines(&subject, width, room, theme);
+    let [command, rest] = head::plain(&subject);
+    let (of_command, mut of_rest) = head::lines(&subject, width, room, theme);
+    let rest_lines = of_rest.split_off(of_command.min(of_rest.len()));
+    laid.add(command, of_rest);
+    if !rest_lines.is_empty() {
+        laid.add(rest, rest_lines);
+    }
     let wraps = app.panes().wraps();
     let paragraphs = match pane {
         Pane::Evidence => evidence::paragraphs(app, &subject),
@@ -141,16 +196,16 @@ fn text(app: &App, pane: Pane, width: usize, theme: Theme) -> Vec<Drawn> {
             ))],
         },
         Pane::Elapsed => {
-            lines.extend(elapsed::lines(app, &subject, width, theme));
+            for line in elapsed::lines(app, &subject, width, theme) {
+                laid.add(line.plain(), vec![line]);
+            }
             Vec::new()
         }
     };
-    lines.extend(
-        paragraphs
-            .iter()
-            .flat_map(|para: &Para| para.lines(width, wraps, theme)),
-    );
-    lines
+    for para in paragraphs {
+        laid.add(para.plain(), para.lines(width, wraps, theme));
+    }
+    laid
 }
 
 /// What a pane about processes says where the row stands for several or none.

@@ -16,6 +16,7 @@ fn later() -> Arc<World> {
     let mut scene = live();
     scene.seq = 3;
     scene.sample.taken_at = UnixMillis(NOW + 151_000);
+    scene.sample.since_boot_ms += 151_000;
     scene.sample.processes.remove(&pid(2301));
     scene
         .judged

@@ -1,9 +1,10 @@
 //! Incidents, notes, marks and the question before quitting.
 
 use super::{SMALL, USUAL, WIDE, screen};
+use crate::app::keep::Configured;
 use crate::app::keep::testkit::{Journal, serve, served};
 use crate::app::testkit::{app, app_with, live, options, press};
-use crate::app::{Effect, Event, Order, Outcome, update};
+use crate::app::{Effect, Event, Options, Order, Outcome, update};
 
 /// The screen after keys, with a desk that answers; `unanswered` keys are pressed without one.
 fn kept(size: (u16, u16), keys: &str, unanswered: &str) -> String {
@@ -70,4 +71,57 @@ fn a_copy_is_said_to_be_sent_where_nobody_answers() {
     let said = "2 rows: sent to the terminal; file copies/20261201T010712.000Z.md".to_owned();
     update(&mut app, Event::Done(job.unwrap(), Outcome::Copied(said)));
     insta::assert_snapshot!(screen(&app));
+}
+
+fn asking(size: (u16, u16), keys: &str) -> String {
+    let command = Configured {
+        name: "introspect \u{1b}[31m".to_owned(),
+        argv: vec![
+            "/usr/local/libexec/introspect".to_owned(),
+            "--endpoint=https://tokens.example.org/introspect".to_owned(),
+            "--name".to_owned(),
+            "{target}".to_owned(),
+            "a b\u{7}".to_owned(),
+        ],
+        kinds: Vec::new(),
+        timeout_s: 30,
+    };
+    let second = Configured {
+        name: "second".to_owned(),
+        ..command.clone()
+    };
+    let world = live().world();
+    let mut journal = Journal::of(&world);
+    let options = Options {
+        commands: vec![command, second].into(),
+        ..options()
+    };
+    let mut app = app_with(options, world, size.0, size.1);
+    served(&mut app, &mut journal, "r OPS-1412 <enter> G");
+    press(&mut app, keys);
+    screen(&app)
+}
+
+#[test]
+fn a_command_is_asked_for_in_full() {
+    insta::assert_snapshot!("command_80", asking(USUAL, "x ye"));
+    insta::assert_snapshot!("command_40", asking(SMALL, "x <down>"));
+    insta::assert_snapshot!("command_offered_80", asking(USUAL, ""));
+}
+
+#[test]
+fn a_note_of_several_lines_stands_line_by_line() {
+    let world = live().world();
+    let mut journal = Journal::of(&world);
+    let mut app = app(world, 80, 24);
+    served(&mut app, &mut journal, "m OPS-1412 <enter> seen");
+    update(&mut app, Event::Edited(Ok("seen\n".to_owned())));
+    insta::assert_snapshot!("note_unchanged_80", screen(&app));
+    let effects = update(
+        &mut app,
+        Event::Edited(Ok("seen\n\n  at 10:00\u{1b}[2J\nand gone".to_owned())),
+    );
+    serve(&mut app, &mut journal, effects);
+    press(&mut app, "i");
+    insta::assert_snapshot!("note_of_lines_80", screen(&app));
 }

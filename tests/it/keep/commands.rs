@@ -1,12 +1,14 @@
 //! The commands from outside: what they print, where they write, how they exit.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
 use super::kit;
+use crate::cli::check;
 use crate::support::Home;
 
 struct Program(Home);
@@ -211,4 +213,163 @@ fn verification_needs_no_valid_configuration() {
     fs::write(folder.join("config.toml"), "not TOML").unwrap();
     assert_eq!(program.run(&["incident", "list"]).status.code(), Some(2));
     assert!(program.ok(&["verify", &path]).starts_with("sound"));
+}
+
+/// Runs a command with this on its stdin.
+fn fed(program: &Program, args: &[&str], text: &str) -> Output {
+    let mut child = program
+        .command(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+#[test]
+fn a_note_comes_from_stdin_with_its_lines() {
+    let program = Program::new();
+    let path = program.ok(&["incident", "new", "OPS-1412"]);
+    for args in [&["incident", "note"][..], &["incident", "note", "-"]] {
+        let output = fed(&program, args, "first\n  second | *x*\n\n");
+        assert!(output.status.success(), "{}", stderr(&output));
+    }
+    let journal = fs::read_to_string(Path::new(&path).join("journal.jsonl")).unwrap();
+    assert_eq!(
+        journal.matches(r#""text":"first\n  second | *x*""#).count(),
+        2,
+        "{journal}"
+    );
+    let markdown = program.ok(&["incident", "export"]);
+    assert!(
+        markdown.contains("  ```text\n  first\n    second | *x*\n  ```"),
+        "{markdown}"
+    );
+    let empty = fed(&program, &["incident", "note"], " \n");
+    assert_eq!(empty.status.code(), Some(1));
+    assert!(stderr(&empty).contains("empty"));
+    let long = fed(&program, &["incident", "note"], &"x".repeat(70_000));
+    assert_eq!(long.status.code(), Some(1));
+    assert!(stderr(&long).contains("65536"), "{}", stderr(&long));
+}
+
+#[test]
+fn what_is_printed_as_json_keeps_to_its_schema() {
+    let program = Program::new();
+    program.ok(&["incident", "new", "OPS-1412"]);
+    program.ok(&["incident", "note", "x"]);
+    let snapshot = program.ok(&["snapshot"]);
+    let record: Value =
+        serde_json::from_str(&program.ok(&["incident", "export", "--format", "json"])).unwrap();
+    assert_eq!(check(&record, "record-1.schema.json"), Vec::<String>::new());
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name).display().to_string();
+    let (earlier, later) = (place("a"), place("b"));
+    let (before, after) = (
+        kit::world(3),
+        kit::severed(&["node", "--token", TOKEN, "server.js"]),
+    );
+    kit::snapshot(&before).save_as(Path::new(&earlier)).unwrap();
+    kit::snapshot(&after).save_as(Path::new(&later)).unwrap();
+    let diff: Value = serde_json::from_str(&program.ok(&["diff", &earlier, &later, "--json"])).unwrap();
+    assert_eq!(check(&diff, "diff-1.schema.json"), Vec::<String>::new());
+    assert_eq!(diff["schema"], "mcpwake.diff/1");
+    assert_eq!(
+        diff["appeared"].as_array().map(Vec::len),
+        Some(after.judged.instances.len())
+    );
+    assert_eq!(diff["appeared"][0]["finding"], "severed", "{diff:#}");
+    let same: Value = serde_json::from_str(&program.ok(&["diff", &snapshot, &snapshot, "--json"])).unwrap();
+    assert_eq!(
+        (&same["same_boot"], &same["processes_gone"]),
+        (&Value::Bool(true), &0.into())
+    );
+}
+
+/// Made for this test; the shape is that of a GitHub token.
+const TOKEN: &str = "ghp_A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8";
+/// No shape at all: only where it stands tells that it is a secret.
+const PASSWORD: &str = "Tr0ub4dor-und-drei-9fK2";
+
+/// Files below a directory whose bytes or names hold one of these, in any case.
+fn holding(directory: &Path, secrets: &[&str], found: &mut Vec<String>) {
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().to_lowercase();
+        let bytes = if path.is_dir() {
+            holding(&path, secrets, found);
+            Vec::new()
+        } else {
+            fs::read(&path).unwrap().to_ascii_lowercase()
+        };
+        for secret in secrets {
+            let secret = secret.to_lowercase();
+            let inside = bytes
+                .windows(secret.len())
+                .any(|window| window == secret.as_bytes());
+            if inside || name.contains(&secret) {
+                found.push(format!("{} in {}", secret, path.display()));
+            }
+        }
+    }
+}
+
+#[test]
+fn no_secret_of_a_running_process_or_of_an_operator_reaches_a_byte_of_the_state_or_an_output() {
+    let program = Program::new();
+    let url = format!("https://deploy:{PASSWORD}@example.org/mcp?access_token={TOKEN}");
+    // Looks like a server that nobody holds: it is an instance, with everything that is kept of one.
+    let mut server = Command::new("/bin/sh")
+        .args([
+            "-c",
+            "read line",
+            "mcp-server-git",
+            "--token",
+            TOKEN,
+            "--password",
+            PASSWORD,
+            &url,
+        ])
+        .env("GITHUB_TOKEN", TOKEN)
+        .env("DATABASE_URL", &url)
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let loose = program.ok(&["snapshot"]);
+    let title = format!("leak of {TOKEN}");
+    let mut outputs = vec![program.ok(&["incident", "new", &title])];
+    outputs.push(program.ok(&["incident", "note", &format!("curl {url}")]));
+    let lines = format!("seen:\n  --token {TOKEN}\n  PASSWORD={PASSWORD}\n{url}\n");
+    let output = fed(&program, &["incident", "note"], &lines);
+    assert!(output.status.success(), "{}", stderr(&output));
+    outputs.push(program.ok(&["snapshot"]));
+    let pid = server.id().to_string();
+    for args in [
+        &["incident", "list"][..],
+        &["incident", "export"],
+        &["incident", "export", "--format", "json"],
+        &["list", "--all", "--json", "--redact", "off"],
+        &["show", &pid],
+        &["show", &pid, "--json"],
+        &["diff", &loose, &loose, "--json"],
+    ] {
+        outputs.push(program.ok(args));
+    }
+    server.kill().unwrap();
+    server.wait().unwrap();
+    let seen = outputs.iter().any(|output| output.contains("mcp-server-git"));
+    assert!(seen, "the process is in no output: the test looks at nothing");
+    for output in &outputs {
+        for secret in [TOKEN, PASSWORD] {
+            assert!(
+                !output.to_lowercase().contains(&secret.to_lowercase()),
+                "{output}"
+            );
+        }
+    }
+    let mut found = Vec::new();
+    holding(&program.state(), &[TOKEN, PASSWORD], &mut found);
+    assert_eq!(found, Vec::<String>::new());
 }

@@ -311,6 +311,45 @@ fn an_exported_incident_reads_back_as_one_table_a_record() {
 }
 
 #[test]
+fn a_note_of_several_lines_is_one_block_whatever_is_in_it() {
+    let state = State::new();
+    let incident = state.incident();
+    let note = "first ``` line\n```\n| a | b |\n|---|---|\n\n# *x* @ana\u{1b}[31m\n````";
+    incident
+        .append(kit::note(note), &kit::operator(), kit::NOW)
+        .unwrap();
+    let text = markdown::incident(&incident.tell().unwrap().export(&kit::redactor()));
+    let mut blocks = Vec::new();
+    let mut open = false;
+    for event in Parser::new_ext(&text, Options::all()) {
+        match event {
+            Event::Start(Tag::CodeBlock(_)) => {
+                open = true;
+                blocks.push(String::new());
+            }
+            Event::End(pulldown_cmark::TagEnd::CodeBlock) => open = false,
+            Event::Text(part) if open => blocks.last_mut().unwrap().push_str(&part),
+            Event::Start(
+                Tag::Table(_)
+                | Tag::Heading {
+                    level: pulldown_cmark::HeadingLevel::H3,
+                    ..
+                },
+            ) => {
+                panic!("{text}")
+            }
+            _ => {}
+        }
+    }
+    assert_eq!(blocks.len(), 1, "{text}");
+    assert_eq!(blocks[0].lines().count(), note.lines().count(), "{text}");
+    for (shown, line) in blocks[0].lines().zip(note.lines()) {
+        assert!(line.contains('\u{1b}') || shown == line, "{shown:?} for {line:?}");
+        assert!(!shown.contains('\u{1b}'));
+    }
+}
+
+#[test]
 fn a_token_is_in_no_copy() {
     let token = "ghp_A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8";
     let text = copy_of(&["node", "server.js", "--token", token], "x");

@@ -181,33 +181,37 @@ fn an_adoption_between_two_samples_is_seen() {
 
 #[test]
 fn what_it_can_still_reach_is_told() {
-    let mut machine = machine();
-    machine.wire_pipes(CLIENT, SERVER);
-    machine.add(300, 1, USER, "/usr/bin/ssh-agent", &["/usr/bin/ssh-agent", "-l"]);
     let path = "/private/tmp/com.apple.launchd.x1/Listeners";
-    machine.unix((300, 5), (SERVER, 6), Some(path));
-    machine.open(
-        SERVER,
-        7,
-        Open::Tcp {
-            own: 0x77,
-            local: ([10, 0, 0, 2], 50_000),
-            remote: ([140, 82, 112, 3], 443),
-            state: 4,
-        },
-    );
-    machine.end(CLIENT);
-    let world = judge(machine);
-    let reach = server(&world).reach.as_ref().unwrap();
-    let targets: Vec<String> = reach
-        .iter()
-        .map(|lead| lead.target.lossy().into_owned())
-        .collect();
-    assert!(
-        targets.iter().any(|target| target.contains("140.82.112.3:443")),
-        "{targets:?}"
-    );
-    assert!(targets.iter().any(|target| target.contains(path)), "{targets:?}");
+    // Where the agent's process is another user's, this end alone tells the path.
+    for (owner, meaning) in [
+        (USER, "SSH agent; the other end is 300 ssh-agent"),
+        (502, "SSH agent"),
+    ] {
+        let mut machine = machine();
+        machine.wire_pipes(CLIENT, SERVER);
+        machine.add(300, 1, owner, "/usr/bin/ssh-agent", &["/usr/bin/ssh-agent", "-l"]);
+        machine.unix((300, 5), (SERVER, 6), Some(path));
+        machine.open(
+            SERVER,
+            7,
+            Open::Tcp {
+                own: 0x77,
+                local: ([10, 0, 0, 2], 50_000),
+                remote: ([140, 82, 112, 3], 443),
+                state: 4,
+            },
+        );
+        machine.end(CLIENT);
+        machine.uid = USER;
+        let world = judge(machine);
+        let reach = server(&world).reach.as_ref().unwrap();
+        let lead = |target: &str| {
+            let found = reach.iter().find(|lead| lead.target == target.into());
+            found.unwrap_or_else(|| panic!("{target}: {reach:?}"))
+        };
+        assert_eq!(lead("140.82.112.3:443").state.as_deref(), Some("ESTAB"));
+        assert_eq!(lead(path).meaning, meaning);
+    }
 }
 
 #[test]

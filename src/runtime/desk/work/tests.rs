@@ -223,3 +223,35 @@ fn read_only_writes_nothing() {
     assert!(matches!(work.carry_out(order).0, Outcome::Opened(Err(_))));
     assert_eq!(fs::read_dir(state.path()).unwrap().count(), 0);
 }
+
+#[test]
+fn an_incident_that_is_joined_says_which_servers_its_snapshots_show() {
+    let state = tempfile::tempdir().unwrap();
+    let mut first = work(&state, Access::ReadWrite);
+    assert_eq!(opened(&mut first).shown, []);
+    first.carry_out(Order::Save {
+        world: world(),
+        why: SnapshotReason::Freeze,
+    });
+    let join = |on: Arc<World>| {
+        let order = Order::Open { title: None, on };
+        match work(&state, Access::ReadWrite).carry_out(order).0 {
+            Outcome::Opened(Ok(opened)) => opened,
+            other => panic!("{other:?}"),
+        }
+    };
+    let mut wanted: Vec<_> = world().judged.instances.iter().map(|one| one.id).collect();
+    wanted.sort_unstable();
+    let joined = join(world());
+    assert!(!wanted.is_empty());
+    assert_eq!(joined.shown, wanted);
+    let mut rebooted = World::clone(&world());
+    rebooted.sample.host.boot_id = "another".to_owned();
+    assert_eq!(
+        join(Arc::new(rebooted)).shown,
+        [],
+        "another boot: other processes"
+    );
+    fs::remove_dir_all(Path::new(&joined.path).join("snapshots")).unwrap();
+    assert_eq!(join(world()).shown, [], "what is gone shows nothing");
+}
