@@ -90,6 +90,7 @@ fn about_signal(entry: &Entry) -> Option<String> {
             target,
             way,
             refused,
+            ..
         } => match refused {
             Some(why) => format!("{signal} to {} by {way} was refused: {why}", target.key),
             None => format!("sent {signal} to {} by {way}", target.key),
@@ -100,6 +101,7 @@ fn about_signal(entry: &Entry) -> Option<String> {
             outcome,
             after_ms,
             detail,
+            ..
         } => {
             let after = after_ms.map_or_else(String::new, |ms| format!(" after {ms} ms"));
             let detail = detail

@@ -143,6 +143,7 @@ mod tests {
     /// A signal to 200 at 0 s, with the outcome after it.
     fn signal(word: &str, sent: bool, outcome: Option<OutcomeKind>) -> SignalState {
         SignalState {
+            announced: 1,
             signal: word.to_owned(),
             target: TargetRef {
                 key: key(),

@@ -344,6 +344,21 @@ fn line(bench: &Bench) -> String {
 }
 
 #[test]
+fn an_outcome_names_the_entry_that_announced_its_signal() {
+    let mut bench = Bench::new(live());
+    bench.press("T OPS-1412 <enter> o 271 <enter>");
+    bench.watched(Some(212));
+    bench.later(3000, without(&[48_271]));
+    let about = |entry: &Entry| matches!(entry, Entry::AboutToSignal { .. });
+    let seq = bench.written.iter().position(about).unwrap() as u64 + 1;
+    let named = bench.written.iter().find_map(|entry| match entry {
+        Entry::Outcome { announced, .. } => Some(*announced),
+        _ => None,
+    });
+    assert_eq!(named, Some(Some(seq)));
+}
+
+#[test]
 fn what_was_not_sent_is_not_told_as_sent() {
     let mut bench = Bench::new(live());
     let changed = |process: &crate::model::process::Process| {
