@@ -107,6 +107,15 @@ pub struct Record {
     pub notes: Vec<Note>,
 }
 
+impl Record {
+    /// Returns whether it is about an instance: a process that is part of none was signalled, and nothing
+    /// else is told of it.
+    pub fn is_of_an_instance(&self) -> bool {
+        let named = |state: &SignalState| state.target.instance.is_some();
+        self.signals.is_empty() || self.signals.iter().any(named) || !self.leads.is_empty()
+    }
+}
+
 /// A cancelled remote job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Job {

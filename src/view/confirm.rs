@@ -119,7 +119,8 @@ impl Paper<'_> {
         let first = plan.items.iter().find(|item| item.ticked);
         let name = first.map_or_else(String::new, |item| self.name_of(item));
         let name = match plan.items.iter().filter(|item| item.ticked).count() {
-            0 | 1 => name,
+            0 => "no target".to_owned(),
+            1 => name,
             many => format!("{name} and {} more", many - 1),
         };
         let sample = &self.dialog.now().sample;

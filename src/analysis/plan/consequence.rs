@@ -252,6 +252,10 @@ impl<'a> Case<'a> {
                 "may end with its server, or start it again".to_owned()
             }
             Some(Role::Launcher) if ends => "usually ends with its server".to_owned(),
+            // npm, for one, ends the shell that it started, and ends with it.
+            Some(Role::Launcher) if instance.launchers.iter().any(|key| self.hits(*key)) => {
+                "may end with the other launcher".to_owned()
+            }
             Some(Role::Launcher) => "stays".to_owned(),
             Some(Role::Server) if ends => "gets it from its launcher".to_owned(),
             Some(Role::Helper) if ends => match session_of(instance, process) {

@@ -241,7 +241,9 @@ fn what_becomes_of_those_that_are_not_ticked() {
         (&[130], 120, "usually ends with its server"),
         (&[130], 140, "SURVIVES, unless it ends by itself"),
         (&[110], 130, "SURVIVES"),
-        (&[110], 120, "stays"),
+        (&[110], 120, "may end with the other launcher"),
+        (&[120], 110, "may end with the other launcher"),
+        (&[140], 110, "stays"),
         (&[140], 130, "SURVIVES"),
     ] {
         let plan = with_tick(&whole, ticked);

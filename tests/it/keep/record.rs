@@ -138,6 +138,25 @@ fn the_next_step_follows_the_procedure() {
 }
 
 #[test]
+fn a_process_that_is_part_of_no_instance_is_not_called_a_server() {
+    let state = State::new();
+    let incident = state.incident();
+    for (instance, expected) in [
+        (None, "## Process: "),
+        (target().instance, "## Leftover MCP server: "),
+    ] {
+        let entry = Entry::AboutToSignal {
+            signal: "TERM".to_owned(),
+            targets: vec![TargetRef { instance, ..target() }],
+            way: "pidfd".to_owned(),
+        };
+        append(&incident, entry, 10);
+        let text = markdown::incident(&incident.tell().unwrap().export(&kit::redactor()));
+        assert!(text.contains(expected), "{text}");
+    }
+}
+
+#[test]
 fn of_two_operators_at_once_each_outcome_is_that_of_its_own_signal() {
     let state = State::new();
     let incident = state.incident();
