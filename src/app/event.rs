@@ -12,6 +12,9 @@ use crate::model::world::World;
 pub enum Event {
     /// A key was pressed.
     Key(Key),
+    /// So many of the keys that follow came in one read of the terminal: text that was pasted without
+    /// brackets, or keys that a slow line held back. What came singly has none of these before it.
+    Together(usize),
     /// Text was pasted; it is typed into a prompt, and never runs a command.
     Paste(String),
     /// The terminal has a new size, in cells.

@@ -76,6 +76,25 @@ pub struct App {
     popup: Option<Popup>,
     status: Option<String>,
     demanded: Option<ProcessKey>,
+    /// Keys that came in one read of the terminal.
+    burst: Burst,
+}
+
+/// Keys that came in one read of the terminal.
+#[derive(Clone, Copy, Debug, Default)]
+struct Burst {
+    /// How many are still to be handled.
+    due: usize,
+    /// How many were handled before this one.
+    before: usize,
+}
+
+impl Burst {
+    /// Goes on to the next key.
+    fn next(&mut self) {
+        self.due = self.due.saturating_sub(1);
+        self.before = if self.due == 0 { 0 } else { self.before + 1 };
+    }
 }
 
 /// How the collector delivers.
@@ -129,6 +148,7 @@ impl App {
             popup: None,
             status: None,
             demanded: None,
+            burst: Burst::default(),
         }
     }
 
@@ -380,7 +400,15 @@ fn done(app: &mut App, job: JobId, outcome: Outcome) -> Vec<Effect> {
 /// Changes the state by one event; answers with what the runtime has to do.
 pub fn update(app: &mut App, event: Event) -> Vec<Effect> {
     let mut effects = match event {
-        Event::Key(key) => app.key(key),
+        Event::Key(key) => {
+            let effects = app.key(key);
+            app.burst.next();
+            effects
+        }
+        Event::Together(due) => {
+            app.burst = Burst { due, before: 0 };
+            Vec::new()
+        }
         Event::Paste(text) => {
             app.paste(&text);
             Vec::new()

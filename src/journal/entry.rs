@@ -158,6 +158,9 @@ pub enum Entry {
         way: String,
         /// `None`: accepted; else the system's reason.
         refused: Option<String>,
+        /// Number of the entry that announced it; `None`: the journal does not say.
+        #[serde(default)]
+        announced: Option<u64>,
     },
     /// What the second look found.
     Outcome {
@@ -171,6 +174,9 @@ pub enum Entry {
         after_ms: Option<u64>,
         /// The rest: what it is doing, its new pid, what survived.
         detail: Option<String>,
+        /// Number of the entry that announced it; `None`: the journal does not say.
+        #[serde(default)]
+        announced: Option<u64>,
     },
     /// The wall clock was set while the incident was open.
     ClockChanged {

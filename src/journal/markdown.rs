@@ -67,7 +67,12 @@ pub fn incident(export: &Export) -> String {
 /// Returns the record of one instance: one table.
 pub fn record(record: &Record, origin: &Origin<'_>) -> String {
     let mut out = format!(
-        "## Leftover MCP server: {} ({}) on {} · {}\n\n| | |\n|---|---|\n",
+        "## {}: {} ({}) on {} · {}\n\n| | |\n|---|---|\n",
+        if record.is_of_an_instance() {
+            "Leftover MCP server"
+        } else {
+            "Process"
+        },
         words(&record.instance.name),
         record.instance.pid(),
         words(origin.host),

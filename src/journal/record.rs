@@ -107,6 +107,15 @@ pub struct Record {
     pub notes: Vec<Note>,
 }
 
+impl Record {
+    /// Returns whether it is about an instance: a process that is part of none was signalled, and nothing
+    /// else is told of it.
+    pub fn is_of_an_instance(&self) -> bool {
+        let named = |state: &SignalState| state.target.instance.is_some();
+        self.signals.is_empty() || self.signals.iter().any(named) || !self.leads.is_empty()
+    }
+}
+
 /// A cancelled remote job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Job {
@@ -418,6 +427,9 @@ pub(super) fn signal_line(state: &SignalState) -> String {
     let sent = match (&state.sent_at, &state.refused) {
         (Some(at), Some(why)) => format!("refused {}: {why}", moment(*at)),
         (Some(at), None) => moment(*at),
+        (None, _) if state.outcome.is_some() => {
+            format!("announced {}, not sent", moment(state.announced_at))
+        }
         (None, _) => format!("announced {}, sending not recorded", moment(state.announced_at)),
     };
     let outcome = match &state.outcome {

@@ -283,6 +283,7 @@ mod tests {
                 outcome: OutcomeKind::Exited,
                 after_ms: None,
                 detail: Some(text),
+                announced: None,
             },
         ]);
     }

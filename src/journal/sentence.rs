@@ -90,6 +90,7 @@ fn about_signal(entry: &Entry) -> Option<String> {
             target,
             way,
             refused,
+            ..
         } => match refused {
             Some(why) => format!("{signal} to {} by {way} was refused: {why}", target.key),
             None => format!("sent {signal} to {} by {way}", target.key),
@@ -100,16 +101,13 @@ fn about_signal(entry: &Entry) -> Option<String> {
             outcome,
             after_ms,
             detail,
+            ..
         } => {
             let after = after_ms.map_or_else(String::new, |ms| format!(" after {ms} ms"));
             let detail = detail
                 .as_ref()
                 .map_or_else(String::new, |detail| format!("; {detail}"));
-            format!(
-                "after {signal}, {}: {}{after}{detail}",
-                target.key,
-                outcome.words()
-            )
+            format!("{signal} to {}: {}{after}{detail}", target.key, outcome.words())
         }
         _ => return None,
     })

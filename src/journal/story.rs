@@ -162,6 +162,9 @@ pub struct Unavailable {
 /// A signal, from its announcement to its outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SignalState {
+    /// Number of the entry that announced it.
+    #[serde(skip)]
+    pub announced: u64,
     /// `TERM`, `KILL`, `CONT`.
     pub signal: String,
     /// The process.
@@ -324,21 +327,24 @@ impl Story {
                 signal,
                 target,
                 refused,
+                announced,
                 ..
-            } => self.sent(line, signal, target, refused.clone()),
+            } => self.sent(line, signal, target, refused.clone(), *announced),
             Entry::Outcome {
                 signal,
                 target,
                 outcome,
                 after_ms,
                 detail,
+                announced,
             } => {
                 let found = Found {
                     outcome: *outcome,
                     after_ms: *after_ms,
                     detail: detail.clone(),
                 };
-                if let Some(state) = self.thread_of(target).signal(signal, target, |_| true) {
+                let of = |state: &SignalState| is_of(state, *announced);
+                if let Some(state) = self.thread_of(target).signal(signal, target, of) {
                     state.outcome = Some(found);
                 }
             }
@@ -428,6 +434,7 @@ impl Story {
 
     fn announced(&mut self, line: &Line, signal: &str, target: &TargetRef) {
         self.thread_of(target).signals.push(SignalState {
+            announced: line.seq,
             signal: signal.to_owned(),
             target: target.clone(),
             announced_at: line.at,
@@ -438,8 +445,15 @@ impl Story {
         });
     }
 
-    fn sent(&mut self, line: &Line, signal: &str, target: &TargetRef, refused: Option<String>) {
-        let waiting = |state: &SignalState| state.sent_at.is_none();
+    fn sent(
+        &mut self,
+        line: &Line,
+        signal: &str,
+        target: &TargetRef,
+        refused: Option<String>,
+        announced: Option<u64>,
+    ) {
+        let waiting = |state: &SignalState| state.sent_at.is_none() && is_of(state, announced);
         if let Some(state) = self.thread_of(target).signal(signal, target, waiting) {
             state.sent_at = Some(line.at);
             state.refused = refused;
@@ -464,6 +478,12 @@ impl Story {
         });
         self.thread(&on)
     }
+}
+
+/// Returns whether an entry is of this signal: two operators can signal the same process at once. Where
+/// it does not say, it may be.
+fn is_of(state: &SignalState, announced: Option<u64>) -> bool {
+    announced.is_none_or(|announced| announced == state.announced)
 }
 
 fn act(line: &Line, at: UnixMillis, by: Option<String>, how: Option<String>) -> Act {

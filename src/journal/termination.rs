@@ -15,11 +15,14 @@ pub(super) fn line(on: &InstanceRef, signals: &[SignalState], instance: Option<&
     let mut parts: Vec<String> = Vec::new();
     let mut left = None;
     let mut day = String::new();
-    for state in signals {
+    for (at, state) in signals.iter().enumerate() {
         // CONT goes with the TERM before it, and is no end of its own.
-        if state.signal == Signal::Cont.word() && state.was_sent() {
+        if is_with_another(state) {
             continue;
         }
+        let next = signals.get(at + 1);
+        let continued = next.is_some_and(|next| next.target.key == state.target.key && is_with_another(next));
+        let with = if continued { " with CONT" } else { "" };
         let time = clock(state, &mut day);
         let detail = state.outcome.as_ref().and_then(|found| found.detail.as_deref());
         let (own, remains) = split(detail.unwrap_or_default());
@@ -27,9 +30,9 @@ pub(super) fn line(on: &InstanceRef, signals: &[SignalState], instance: Option<&
             left = remains;
         }
         let part = if is_server(on, instance, state.target.key) {
-            of_server(state, &time)
+            of_server(state, with, &time)
         } else {
-            of_other(state, &time, instance)
+            of_other(state, with, &time, instance)
         };
         parts.push(if own.is_empty() {
             part
@@ -67,17 +70,32 @@ fn split(detail: &str) -> (&str, Option<&str>) {
     }
 }
 
+/// Returns whether it is a CONT that went out.
+fn is_with_another(state: &SignalState) -> bool {
+    state.signal == Signal::Cont.word() && state.was_sent()
+}
+
 fn is_server(on: &InstanceRef, instance: Option<&Instance>, key: ProcessKey) -> bool {
     instance.map_or(on.id.0, Instance::lead_process) == key
 }
 
+/// Returns how a signal is called: one that did not go out was not sent.
+fn called(state: &SignalState) -> String {
+    let word = &state.signal;
+    if state.outcome.is_some() && state.sent_at.is_none() {
+        format!("{word} not sent")
+    } else {
+        word.clone()
+    }
+}
+
 /// Returns `TERM 2026-12-01 01:15:10Z, exited after 212 ms`.
-fn of_server(state: &SignalState, time: &str) -> String {
-    format!("{} {time}, {}", state.signal, outcome(state))
+fn of_server(state: &SignalState, with: &str, time: &str) -> String {
+    format!("{}{with} {time}, {}", called(state), outcome(state))
 }
 
 /// Returns `helper 48290 ended by TERM 01:15:40Z`, or what became of it instead.
-fn of_other(state: &SignalState, time: &str, instance: Option<&Instance>) -> String {
+fn of_other(state: &SignalState, with: &str, time: &str, instance: Option<&Instance>) -> String {
     let key = state.target.key;
     let role = instance.and_then(|one| one.members().find(|(member, _)| *member == key));
     let role = role.map_or("process", |(_, role)| Role::word(role));
@@ -87,9 +105,9 @@ fn of_other(state: &SignalState, time: &str, instance: Option<&Instance>) -> Str
         .as_ref()
         .is_some_and(|found| found.outcome == OutcomeKind::Exited);
     if ended {
-        format!("{role} {pid} ended by {} {time}", state.signal)
+        format!("{role} {pid} ended by {}{with} {time}", state.signal)
     } else {
-        format!("{role} {pid}: {} {time}, {}", state.signal, outcome(state))
+        format!("{role} {pid}: {}{with} {time}, {}", called(state), outcome(state))
     }
 }
 
@@ -114,7 +132,77 @@ fn outcome(state: &SignalState) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::split;
+    use super::super::entry::OutcomeKind;
+    use super::super::story::{Found, SignalState};
+    use super::super::subject::InstanceRef;
+    use super::super::{Operator, TargetRef};
+    use super::{line, split};
+    use crate::model::identity::{InstanceId, Pid, ProcessKey, StartKey};
+    use crate::model::time::UnixMillis;
+
+    /// A signal to 200 at 0 s, with the outcome after it.
+    fn signal(word: &str, sent: bool, outcome: Option<OutcomeKind>) -> SignalState {
+        SignalState {
+            announced: 1,
+            signal: word.to_owned(),
+            target: TargetRef {
+                key: key(),
+                pidfd_inode: None,
+                argv: vec!["git".to_owned()],
+                instance: None,
+            },
+            announced_at: UnixMillis(0),
+            operator: Operator {
+                user: "root".to_owned(),
+                uid: 0,
+                login_uid: None,
+                ssh_from: None,
+            },
+            sent_at: sent.then_some(UnixMillis(0)),
+            refused: None,
+            outcome: outcome.map(|outcome| Found {
+                outcome,
+                after_ms: None,
+                detail: None,
+            }),
+        }
+    }
+
+    fn key() -> ProcessKey {
+        ProcessKey {
+            pid: Pid::new(200).expect("a pid"),
+            start: StartKey(1),
+        }
+    }
+
+    #[test]
+    fn a_line_says_what_went_out() {
+        let on = InstanceRef {
+            id: InstanceId(key()),
+            name: "git".to_owned(),
+        };
+        let exited = Some(OutcomeKind::Exited);
+        for (signals, expected) in [
+            (
+                vec![signal("TERM", true, exited)],
+                "TERM 1970-01-01 00:00:00Z, exited",
+            ),
+            (
+                vec![signal("TERM", true, exited), signal("CONT", true, None)],
+                "TERM with CONT 1970-01-01 00:00:00Z, exited",
+            ),
+            (
+                vec![signal("TERM", false, Some(OutcomeKind::AlreadyGone))],
+                "TERM not sent 1970-01-01 00:00:00Z, already gone",
+            ),
+            (
+                vec![signal("TERM", false, None)],
+                "TERM 1970-01-01 00:00:00Z, announced, sending not recorded",
+            ),
+        ] {
+            assert_eq!(line(&on, &signals, None), expected);
+        }
+    }
 
     #[test]
     fn what_is_left_stands_last_in_a_detail() {
@@ -127,8 +215,8 @@ mod tests {
                 Some("left: helper ssh 1 (S), child x 2"),
             ),
             (
-                "as 50211, started by sup 7; nothing left",
-                "as 50211, started by sup 7",
+                "as 50211, child of sup 7; nothing left",
+                "as 50211, child of sup 7",
                 Some("nothing left"),
             ),
             ("a; b; left: c", "a; b", Some("left: c")),

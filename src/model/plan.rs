@@ -172,7 +172,8 @@ pub struct Aftermath {
     pub after_ms: Option<u64>,
     /// What it is doing, its new pid; empty where there is nothing to say.
     pub own: String,
-    /// What is left of its instance: begins with [`LEFT`], or is [`NOTHING_LEFT`].
+    /// What is left of its instance: begins with [`LEFT`], or is [`NOTHING_LEFT`]; empty where it is
+    /// still there, or came back with nothing beside.
     pub left: String,
 }
 

@@ -190,6 +190,18 @@ fn nobody() -> Box<dyn Signaller> {
     ))
 }
 
+/// Says of the keys of one read that they came together, where there are several.
+fn together(mut events: Vec<Event>) -> Vec<Event> {
+    let keys = events
+        .iter()
+        .filter(|event| matches!(event, Event::Key(_)))
+        .count();
+    if keys > 1 {
+        events.insert(0, Event::Together(keys));
+    }
+    events
+}
+
 impl Sources<'_> {
     /// Waits for whatever comes next: a fault first, then keys, then signals.
     async fn next(&mut self, window: &mut Window) -> Result<Happened, RunError> {
@@ -233,9 +245,9 @@ impl Sources<'_> {
 
     /// Decodes what was typed, with everything that waits behind it.
     fn decode(&mut self, bytes: &[u8]) -> Vec<Event> {
-        let mut events = self.decoder.feed(bytes);
+        let mut events = together(self.decoder.feed(bytes));
         while let Ok(more) = self.input.try_recv() {
-            events.extend(self.decoder.feed(&more));
+            events.extend(together(self.decoder.feed(&more)));
         }
         self.cut = self.decoder.patience().map(|patience| Instant::now() + patience);
         events

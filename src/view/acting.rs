@@ -24,9 +24,19 @@ pub(super) fn paragraphs(app: &App) -> Vec<Para> {
             Tone::Dim,
         )));
     } else {
-        out.push(Para::bare(lit("Done: each outcome is journalled.", Tone::Good)));
+        out.push(over(app));
     }
     out
+}
+
+/// Every target has exited: whether the record says so, too.
+fn over(app: &App) -> Para {
+    if app.keep().not_on_disk().is_empty() {
+        return Para::bare(lit("Done: each outcome is journalled.", Tone::Good));
+    }
+    let text =
+        "Done, but NOT EVERYTHING IS ON DISK: it is written with the next entry, or goes with this program.";
+    Para::bare(lit(text, Tone::Alarm))
 }
 
 fn why_stopped(app: &App, why: &str) -> String {

@@ -70,7 +70,12 @@ pub(super) fn draw(
     }
     let last = (top + room).min(lines.len());
     let place = if lines.len() > room {
-        format!(" {}-{last} of {}, PgDn ", top + 1, lines.len())
+        let keys = match (top > 0, last < lines.len()) {
+            (true, true) => "PgUp PgDn",
+            (true, false) => "PgUp",
+            (false, _) => "PgDn",
+        };
+        format!(" {}-{last} of {}, {keys} ", top + 1, lines.len())
     } else {
         String::new()
     };
@@ -113,6 +118,11 @@ impl Paper<'_> {
         let plan = self.dialog.plan();
         let first = plan.items.iter().find(|item| item.ticked);
         let name = first.map_or_else(String::new, |item| self.name_of(item));
+        let name = match plan.items.iter().filter(|item| item.ticked).count() {
+            0 => "no target".to_owned(),
+            1 => name,
+            many => format!("{name} and {} more", many - 1),
+        };
         let sample = &self.dialog.now().sample;
         let read = match self.dialog.read_at() {
             Some(at) => format!("read {}", at.clock()),
@@ -141,7 +151,10 @@ impl Paper<'_> {
 
     /// The lines that scroll, and those of the chosen item.
     fn body(&self) -> (Vec<Drawn>, std::ops::Range<usize>) {
-        let mut lines = Vec::new();
+        let warnings = self.warnings().into_iter();
+        let mut lines: Vec<Drawn> = warnings
+            .flat_map(|para| para.lines(self.width, true, self.theme))
+            .collect();
         let mut chosen = 0..0;
         for (at, item) in self.dialog.plan().items.iter().enumerate() {
             let drawn = self.item(item);
@@ -241,9 +254,10 @@ impl Paper<'_> {
         )
     }
 
-    /// What stands below the targets.
-    fn rest(&self) -> Vec<Para> {
-        let mut out = self.strangers();
+    /// What stands above the targets: that other rows are meant than those in sight, and that a live
+    /// client is among them.
+    fn warnings(&self) -> Vec<Para> {
+        let mut out = Vec::new();
         if !self.dialog.hidden().is_empty() {
             let text = format!("Marked, but not visible now: {}", self.dialog.hidden().join(", "));
             out.push(Para::bare(self.text(&text, Tone::Warning)));
@@ -255,6 +269,12 @@ impl Paper<'_> {
         for client in self.dialog.clients() {
             out.push(Para::bare(self.text(&client, Tone::Alarm)));
         }
+        out
+    }
+
+    /// What stands below the targets.
+    fn rest(&self) -> Vec<Para> {
+        let mut out = self.strangers();
         let signal = self.dialog.signal().unwrap_or(Signal::Term);
         let all = consequences(self.dialog.now(), self.dialog.plan(), signal);
         let brief: Vec<&str> = all

@@ -224,7 +224,8 @@ pub(super) fn keys(app: &App, width: usize, theme: Theme) -> Drawn {
         match popup.content() {
             Content::Record(form) => fixed(&record_keys(app, form)),
             Content::Act(dialog) => fixed(&acting::keys(app, dialog)),
-            Content::Acting => fixed(&[("Esc", "hide, it goes on")]),
+            Content::Acting if app.act().under_way().is_some() => fixed(&[("Esc", "hide, it goes on")]),
+            Content::Acting => fixed(&[("q Esc", "close")]),
             Content::Quit { .. } => fixed(&[("y", "quit all the same"), ("Esc", "stay")]),
             Content::Palette(_) => fixed(&[("Enter", "run"), ("Up Down", "choose"), ("Esc", "close")]),
             _ => fixed(&[("Up Down PgUp PgDn", "scroll"), ("q Esc", "close")]),

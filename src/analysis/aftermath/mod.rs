@@ -38,18 +38,18 @@ pub fn aftermath(
     }
     let back = case.came_back();
     let mut own: Vec<String> = Vec::new();
-    own.extend(back.map(|back| case.as_new(back)));
+    own.extend(case.as_new(&back));
     own.extend(now.filter(|now| now.is_zombie()).map(|now| unreaped(after, now)));
     own.extend(case.ended_with_it());
     Aftermath {
-        ending: if back.is_some() {
-            Ending::CameBack
-        } else {
+        ending: if back.is_empty() {
             Ending::Exited
+        } else {
+            Ending::CameBack
         },
         after_ms: watched.exited_after_ms,
         own: own.join("; "),
-        left: case.left(),
+        left: case.left(&back),
     }
 }
 
@@ -110,12 +110,14 @@ impl<'a> Case<'a> {
         self.before.judged.instance(self.target.member?.0)
     }
 
-    /// A process that began since, with the same argv and user.
-    fn came_back(&self) -> Option<&'a Process> {
-        let argv = self.target.argv.value().filter(|argv| !argv.is_empty())?;
-        let was = self.before.sample.get(self.target.key)?;
+    /// The processes that began since, with the same argv and user.
+    fn came_back(&self) -> Vec<&'a Process> {
+        let argv = self.target.argv.value().filter(|argv| !argv.is_empty());
+        let (Some(argv), Some(was)) = (argv, self.before.sample.get(self.target.key)) else {
+            return Vec::new();
+        };
         let candidates = self.after.sample.processes.values().map(AsRef::as_ref);
-        let mut candidates = candidates.filter(|one| {
+        let began = candidates.filter(|one| {
             one.key != self.target.key
                 && one.key.start >= was.key.start
                 && self.before.sample.get(one.key).is_none()
@@ -123,20 +125,20 @@ impl<'a> Case<'a> {
                 && one.uid.value() == was.uid.value()
                 && !one.is_zombie()
         });
-        candidates.next()
+        began.collect()
     }
 
-    fn as_new(&self, back: &Process) -> String {
-        let parent = back.ppid.and_then(|pid| self.after.sample.process(pid));
-        match parent {
-            Some(parent) => format!(
-                "as {}, started by {} {}",
-                back.key.pid,
-                parent.comm.lossy(),
-                parent.key.pid
-            ),
-            None => format!("as {}", back.key.pid),
-        }
+    /// Returns the new pids, and whose child the first is now: who started it is not seen, for whatever
+    /// a process forks before it ends has an adopter for its parent.
+    fn as_new(&self, back: &[&Process]) -> Option<String> {
+        let first = back.first()?;
+        let pids: Vec<String> = back.iter().map(|one| one.key.pid.to_string()).collect();
+        let pids = some(&pids);
+        let parent = first.ppid.and_then(|pid| self.after.sample.process(pid));
+        Some(match parent {
+            Some(parent) => format!("as {pids}, child of {} {}", parent.comm.lossy(), parent.key.pid),
+            None => format!("as {pids}"),
+        })
     }
 
     /// The other members of its instance, as they were before.
@@ -169,8 +171,9 @@ impl<'a> Case<'a> {
         (!ended.is_empty()).then(|| format!("with it {}", some(&ended)))
     }
 
-    /// Members, children that were in no list, and who else holds the wire.
-    fn left(&self) -> String {
+    /// Members, children that were in no list, and who else holds the wire. Whoever came back is told
+    /// before, and is nothing that is left.
+    fn left(&self, back: &[&Process]) -> String {
         let mut left: Vec<String> = self
             .others()
             .filter(|(key, _)| self.lives(*key))
@@ -180,9 +183,11 @@ impl<'a> Case<'a> {
             })
             .collect();
         left.extend(self.children());
-        left.extend(self.group());
+        left.extend(self.group(back));
         left.extend(self.wire());
-        if left.is_empty() {
+        if left.is_empty() && !back.is_empty() {
+            String::new()
+        } else if left.is_empty() {
             NOTHING_LEFT.to_owned()
         } else {
             format!("{LEFT}{}", some(&left))
@@ -203,7 +208,7 @@ impl<'a> Case<'a> {
     }
 
     /// Processes of the group that the target led.
-    fn group(&self) -> Option<String> {
+    fn group(&self, back: &[&Process]) -> Option<String> {
         let group = self.before.sample.get(self.target.key)?.pgid?;
         if group != self.target.key.pid {
             return None;
@@ -217,6 +222,7 @@ impl<'a> Case<'a> {
                 one.pgid == Some(group)
                     && one.key != self.target.key
                     && !one.is_zombie()
+                    && !back.iter().any(|new| new.key == one.key)
                     && !self.is_other(one.key)
                     && one.ppid != Some(self.target.key.pid)
                     && !self.was_child(one.key)

@@ -124,8 +124,27 @@ fn it_came_back_under_another_pid() {
     let found = look(&before(), &after, 200, Some(5));
     assert_eq!((found.ending, found.after_ms), (Ending::CameBack, Some(5)));
     assert!(
-        found.own.starts_with("as 500, started by supervisord 190"),
+        found.own.starts_with("as 500, child of supervisord 190"),
         "{found:?}"
+    );
+    assert_eq!(found.left, "");
+}
+
+#[test]
+fn what_it_forked_as_it_ended_came_back_and_is_nothing_that_is_left() {
+    let mut after = before();
+    after.end(200, 1);
+    after.end(210, 1);
+    for twin in [500, 510] {
+        after
+            .add(twin, 1, "python -m mcp_server_git --repository /srv/app")
+            .pgid = Some(pid(200));
+    }
+    let found = look(&before(), &after, 200, Some(5));
+    assert_eq!(found.ending, Ending::CameBack);
+    assert_eq!(
+        found.detail(),
+        "as 500, 510, child of init 1; with it helper ssh 210"
     );
 }
 

@@ -9,7 +9,7 @@ use crate::analysis::names::some;
 use crate::analysis::tree::Tree;
 use crate::model::act::Signal;
 use crate::model::finding::{Finding, LeadKind, Lineage};
-use crate::model::identity::ProcessKey;
+use crate::model::identity::{Pid, ProcessKey};
 use crate::model::instance::{Instance, Role};
 use crate::model::plan::{Consequence, Plan, Topic};
 use crate::model::process::Process;
@@ -143,8 +143,8 @@ impl<'a> Case<'a> {
                     "{} unit {}, unless it says otherwise",
                     managed.by, managed.unit
                 ));
-            } else if let Some(who) = self.starter(instance) {
-                by.insert(who);
+            } else {
+                by.extend(self.starters(instance));
             }
         }
         let by: Vec<String> = by.into_iter().collect();
@@ -156,16 +156,32 @@ impl<'a> Case<'a> {
         Self::say(Topic::Restart, format!("Restart by: {text}."))
     }
 
-    /// Who started an instance, lives, and may start it again: a client, else another parent that is
-    /// no adopter.
+    /// Who may start an instance again: a launcher that lives on and of which nobody knows that it
+    /// ends with its server, a supervisor for example; and who started the instance and lives.
+    fn starters(&self, instance: &Instance) -> Vec<String> {
+        let launchers = instance.launchers.iter();
+        let launchers = launchers
+            .filter(|key| !self.hits(**key))
+            .filter_map(|key| self.world.sample.get(*key))
+            .filter(|process| !process.is_zombie() && forwarding(process) == Forwarding::Unknown)
+            .map(|process| format!("{} may", call(self.world, process.key)));
+        launchers.chain(self.starter(instance)).collect()
+    }
+
+    /// The parent of an instance: a client, or another that is no adopter. Where nobody saw whether it
+    /// started the instance, that is said.
     fn starter(&self, instance: &Instance) -> Option<String> {
         let top = self.world.sample.get(instance.top)?;
         let parent = self.world.sample.process(top.ppid?)?;
-        let child = instance.lineage == Lineage::Child && parent.key.pid != crate::model::identity::Pid::INIT;
-        if !child || parent.is_zombie() || self.hits(parent.key) {
+        if parent.key.pid == Pid::INIT || parent.is_zombie() || self.hits(parent.key) {
             return None;
         }
-        Some(format!("{} may", call(self.world, parent.key)))
+        let parent = call(self.world, parent.key);
+        match instance.lineage {
+            Lineage::Child => Some(format!("{parent} may")),
+            Lineage::Unknown => Some(format!("{parent} may, if it started it")),
+            Lineage::Reparented => None,
+        }
     }
 
     fn handling(&self) -> Vec<Consequence> {
@@ -232,7 +248,14 @@ impl<'a> Case<'a> {
         let role = instance.members().find(|(member, _)| *member == key);
         let ends = self.ends(instance);
         match role.map(|(_, role)| role) {
+            Some(Role::Launcher) if ends && forwarding(process) == Forwarding::Unknown => {
+                "may end with its server, or start it again".to_owned()
+            }
             Some(Role::Launcher) if ends => "usually ends with its server".to_owned(),
+            // npm, for one, ends the shell that it started, and ends with it.
+            Some(Role::Launcher) if instance.launchers.iter().any(|key| self.hits(*key)) => {
+                "may end with the other launcher".to_owned()
+            }
             Some(Role::Launcher) => "stays".to_owned(),
             Some(Role::Server) if ends => "gets it from its launcher".to_owned(),
             Some(Role::Helper) if ends => match session_of(instance, process) {

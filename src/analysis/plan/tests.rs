@@ -241,7 +241,9 @@ fn what_becomes_of_those_that_are_not_ticked() {
         (&[130], 120, "usually ends with its server"),
         (&[130], 140, "SURVIVES, unless it ends by itself"),
         (&[110], 130, "SURVIVES"),
-        (&[110], 120, "stays"),
+        (&[110], 120, "may end with the other launcher"),
+        (&[120], 110, "may end with the other launcher"),
+        (&[140], 110, "stays"),
         (&[140], 130, "SURVIVES"),
     ] {
         let plan = with_tick(&whole, ticked);
@@ -286,6 +288,45 @@ fn who_loses_a_server_and_who_may_start_it_again() {
     assert_eq!(
         said(&world, &plan, Signal::Term, Topic::Restart),
         "Restart by: nobody."
+    );
+}
+
+#[test]
+fn a_launcher_that_nobody_knows_may_start_its_server_again() {
+    let mut machine = npx_chain();
+    machine.process(110).argv = Reading::Value(vec!["python3".into(), "/srv/supervise.py".into()]);
+    machine.end(100, 1);
+    let world = world(&machine);
+    let plan = plan(&world, &[instance(&world, 130)]).expect("a plan");
+    assert_eq!(
+        said(&world, &plan, Signal::Term, Topic::Restart),
+        "Restart by: python3 110 may."
+    );
+    let fates = [110, 120].map(|launcher| fate(&world, &plan, key(&world, launcher), Signal::Term));
+    assert_eq!(
+        fates,
+        [
+            "may end with its server, or start it again",
+            "usually ends with its server"
+        ]
+    );
+    let all = with_tick(&plan, &[110, 120, 130]);
+    assert_eq!(
+        said(&world, &all, Signal::Term, Topic::Restart),
+        "Restart by: nobody."
+    );
+}
+
+#[test]
+fn a_parent_that_nobody_saw_start_it_may_start_it_again() {
+    let mut machine = severed();
+    machine.add(190, 1, "python3 /srv/x.py");
+    machine.process(200).ppid = Some(pid(190));
+    let world = world(&machine);
+    let plan = plan(&world, &[instance(&world, 200)]).expect("a plan");
+    assert_eq!(
+        said(&world, &plan, Signal::Term, Topic::Restart),
+        "Restart by: python3 190 may, if it started it."
     );
 }
 

@@ -8,6 +8,7 @@ use super::{Dialog, missing, run};
 use crate::app::App;
 use crate::app::effect::{Effect, JobId};
 use crate::app::key::Key;
+use crate::app::layout;
 use crate::app::popup::{Content, Popup};
 use crate::model::act::{Difference, Look, Signal, Standing, Way};
 use crate::model::plan::MOST_TARGETS;
@@ -173,11 +174,20 @@ fn refuse(app: &App, dialog: &Dialog, typed: &str) -> Option<String> {
     if dialog.looking.is_some() {
         return Some("not sent: the targets are being read again".to_owned());
     }
+    let (width, height) = app.size;
+    if layout::too_small(width, height) {
+        return Some("not sent: the terminal is too small to show what would be".to_owned());
+    }
     let Some(code) = Code::of(dialog) else {
         return Some("not sent: no target is ticked".to_owned());
     };
     if typed.is_empty() {
         return Some(format!("Enter alone sends nothing: type {}", code.words()));
+    }
+    if app.burst.before >= typed.len() {
+        return Some(
+            "not sent: digits and Enter came at once, as pasted text does: type them anew".to_owned(),
+        );
     }
     if typed != code.digits() {
         return Some(format!("not sent: {typed} is not {}", code.words()));

@@ -264,6 +264,8 @@ pub(super) enum Stage {
         /// From when on a world is the second look.
         due: UnixMillis,
         watched: Option<Watched>,
+        /// The entry that announced it.
+        announced: Option<u64>,
     },
     /// It is over; where it stopped early, why.
     Ended(Option<String>),

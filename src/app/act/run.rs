@@ -16,6 +16,7 @@ use crate::app::popup::{Content, Popup};
 use crate::journal::entry::{OutcomeKind, SnapshotReason};
 use crate::journal::{Entry, InstanceRef, Line, TargetRef};
 use crate::model::act::{Sent, Signal, Standing, Target, Watched};
+use crate::model::identity::ProcessKey;
 use crate::model::plan::{Aftermath, Ending};
 use crate::model::time::UnixMillis;
 use crate::model::world::World;
@@ -274,6 +275,7 @@ pub(in crate::app) fn signalled(
         Stage::Signalling { job: ours, baseline } if *ours == job => Arc::clone(baseline),
         _ => return Vec::new(),
     };
+    let signal = run.signal;
     let (sent, lines) = match result {
         Ok(answer) => answer,
         Err(why) => {
@@ -287,14 +289,17 @@ pub(in crate::app) fn signalled(
         // The line is written behind the signal: it is the later of the two clocks.
         let sent_at = lines.last().map_or(now, |line| line.at);
         let due = UnixMillis(sent_at.0.saturating_add(wait_ms));
-        if let Some(shot) = run.shots.get_mut(run.at) {
-            shot.state = ShotState::Sent { due };
-        }
+        let Some(shot) = run.shots.get_mut(run.at) else {
+            return Vec::new();
+        };
+        shot.state = ShotState::Sent { due };
+        let key = shot.target.key;
         run.stage = Stage::Watching {
             job,
             baseline,
             due,
             watched: None,
+            announced: announced(&lines, signal, key),
         };
         keep::add(app, &lines);
         return Vec::new();
@@ -302,6 +307,7 @@ pub(in crate::app) fn signalled(
     keep::add(app, &lines);
     let shot = app.act.run.as_ref().and_then(|run| run.shots.get(run.at));
     let told = shot.and_then(|shot| told(&lines, shot));
+    let announced = shot.and_then(|shot| announced(&lines, signal, shot.target.key));
     let is_told = told.is_some();
     let (outcome, detail) = told.unwrap_or_else(|| unsent(&sent));
     let found = Found {
@@ -310,6 +316,7 @@ pub(in crate::app) fn signalled(
         detail,
         was_sent: false,
         is_told,
+        announced,
     };
     ended(app, found)
 }
@@ -322,6 +329,18 @@ struct Found {
     was_sent: bool,
     /// Whether the journal has it already.
     is_told: bool,
+    /// The entry that announced the signal.
+    announced: Option<u64>,
+}
+
+/// Returns the number of the entry that announced a signal, among those that came with its answer: the
+/// newest, for another operator may have signalled the same process before.
+fn announced(lines: &[Line], signal: Signal, key: ProcessKey) -> Option<u64> {
+    let announces = |line: &&Line| {
+        matches!(&line.entry, Ok(Entry::AboutToSignal { signal: word, targets, .. })
+            if word == signal.word() && targets.iter().any(|target| target.key == key))
+    };
+    lines.iter().rev().find(announces).map(|line| line.seq)
 }
 
 /// Returns the outcome that the desk has journalled itself, for a signal that was not accepted.
@@ -380,6 +399,7 @@ pub(in crate::app) fn world(app: &mut App, world: &Arc<World>) -> Vec<Effect> {
         baseline,
         due,
         watched,
+        announced,
         ..
     } = &mut run.stage
     else {
@@ -404,6 +424,7 @@ pub(in crate::app) fn world(app: &mut App, world: &Arc<World>) -> Vec<Effect> {
         detail: found.detail(),
         was_sent: true,
         is_told: false,
+        announced: *announced,
     };
     ended(app, found)
 }
@@ -448,6 +469,7 @@ fn ended(app: &mut App, found: Found) -> Vec<Effect> {
         outcome,
         after_ms: found.after_ms,
         detail: (!found.detail.is_empty()).then_some(found.detail),
+        announced: found.announced,
     });
     run.at += 1;
     let goes_on = well && run.at < run.shots.len();

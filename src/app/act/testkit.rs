@@ -184,6 +184,7 @@ impl Bench {
             target: named.clone(),
             way: self.way.word().to_owned(),
             refused,
+            announced: None,
         });
         let mut lines = vec![about, line];
         if self.desk_tells && sent != Sent::Accepted {
@@ -193,6 +194,7 @@ impl Bench {
                 outcome: OutcomeKind::NotPermitted,
                 after_ms: None,
                 detail: None,
+                announced: None,
             }));
         }
         Outcome::Signalled(Ok((sent, lines)))

@@ -29,6 +29,13 @@ pub(super) struct Hand<'a> {
 /// What came of an order; and the wait that has begun where something was sent.
 pub(super) type Signalled = (Result<(Sent, Vec<Line>), String>, Option<Wait>);
 
+/// By which way a signal went out, and which entry announced it.
+#[derive(Clone, Copy)]
+struct Out {
+    way: Way,
+    announced: u64,
+}
+
 /// A wait that has begun, whose outcome is not told before the signal's own.
 pub(super) struct Wait {
     /// Takes whom to tell; `None`: no thread could be started.
@@ -45,16 +52,16 @@ impl Hand<'_> {
             return (Err(why), None);
         }
         let signal = self.order.signal;
-        let (sent, way) = match self.send(signal) {
+        let (sent, out) = match self.send(signal) {
             Ok(sent) => sent,
             Err(error) => return (Err(format!("nothing was sent: {error}")), None),
         };
         let wait = (sent == Sent::Accepted).then(|| self.wait());
-        self.note(signal, &sent, way);
+        self.note(signal, &sent, out);
         if sent == Sent::Accepted && self.order.then_continue {
             // Unannounced it is not sent: the process stays stopped, which the second look tells.
-            if let Ok((continued, way)) = self.send(Signal::Cont) {
-                self.note(Signal::Cont, &continued, way);
+            if let Ok((continued, out)) = self.send(Signal::Cont) {
+                self.note(Signal::Cont, &continued, out);
             }
         }
         // Lines that cannot be read now come with the next ones.
@@ -62,17 +69,21 @@ impl Hand<'_> {
         (Ok((sent, lines)), wait)
     }
 
-    fn send(&mut self, signal: Signal) -> Result<(Sent, Way), StoreError> {
+    fn send(&mut self, signal: Signal) -> Result<(Sent, Out), StoreError> {
         let way = self.signaller.look(&self.order.target).way;
         let receipt = self.journal.write(Entry::AboutToSignal {
             signal: signal.word().to_owned(),
             targets: vec![self.order.named.clone()],
             way: announced(way).to_owned(),
         })?;
+        let out = Out {
+            way,
+            announced: receipt.head().seq,
+        };
         fault::point("announced");
         let sent = self.signaller.send(&self.order.target, signal, receipt);
         fault::point("sent");
-        Ok((sent, way))
+        Ok((sent, out))
     }
 
     fn wait(&self) -> Wait {
@@ -81,14 +92,15 @@ impl Hand<'_> {
     }
 
     /// Journals what became of a signal. What cannot be written now is owed: the signal is out.
-    fn note(&mut self, signal: Signal, sent: &Sent, way: Way) {
+    fn note(&mut self, signal: Signal, sent: &Sent, out: Out) {
         let word = || signal.word().to_owned();
         let target = || self.order.named.clone();
         let handed_over = |refused| Entry::Sent {
             signal: word(),
             target: target(),
-            way: way.word().to_owned(),
+            way: out.way.word().to_owned(),
             refused,
+            announced: Some(out.announced),
         };
         let outcome = |outcome, detail| Entry::Outcome {
             signal: word(),
@@ -96,6 +108,7 @@ impl Hand<'_> {
             outcome,
             after_ms: None,
             detail,
+            announced: Some(out.announced),
         };
         let entries = match sent {
             Sent::Accepted => vec![handed_over(None)],

@@ -169,6 +169,23 @@ fn exited_and_nothing_left() {
 }
 
 #[test]
+fn what_is_not_on_the_disk_is_not_called_journalled() {
+    let mut bench = Bench::new(live());
+    bench.press("T OPS <enter> o 271 <enter>");
+    bench.disk_full = Some("no room".to_owned());
+    bench.watched(Some(212));
+    let mut after = live();
+    after.sample.processes.remove(&pid(48_271));
+    bench.later(3000, after);
+    let text = screen(&bench.app);
+    assert!(
+        text.contains("exited after 212 ms") && text.contains("NOT EVERYTHING IS ON DISK"),
+        "{text}"
+    );
+    assert!(!text.contains("each outcome is journalled"), "{text}");
+}
+
+#[test]
 fn no_cell_of_a_hostile_dialog_has_a_control_character_at_any_size() {
     for size in [SMALL, USUAL, WIDE, (41, 11), (60, 14)] {
         let mut bench = Bench::with(options(), hostile_long(), size);

@@ -86,6 +86,7 @@ fn an_entry_that_announces_nothing_is_good_for_nothing() {
         },
         way: "pidfd".to_owned(),
         refused: None,
+        announced: None,
     };
     let sent = incident.append(sent, &kit::operator(), kit::later(2)).unwrap();
     for receipt in [

@@ -100,6 +100,7 @@ fn done() -> Vec<Entry> {
             target: target.clone(),
             way: "pidfd".to_owned(),
             refused: None,
+            announced: None,
         },
         Entry::Outcome {
             signal: signal(),
@@ -107,6 +108,7 @@ fn done() -> Vec<Entry> {
             outcome: OutcomeKind::Exited,
             after_ms: Some(212),
             detail: None,
+            announced: None,
         },
         Entry::ClockChanged {
             from: kit::NOW,

@@ -116,6 +116,7 @@ fn the_next_step_follows_the_procedure() {
         target: target(),
         way: "pidfd".to_owned(),
         refused: None,
+        announced: None,
     };
     append(&incident, sent, 41);
     assert!(next_step(&incident).ends_with("outcome not recorded"));
@@ -125,6 +126,7 @@ fn the_next_step_follows_the_procedure() {
         outcome,
         after_ms,
         detail: None,
+        announced: None,
     };
     append(&incident, outcome(OutcomeKind::StillThere, None), 42);
     assert!(next_step(&incident).ends_with("still there"));
@@ -133,6 +135,86 @@ fn the_next_step_follows_the_procedure() {
     let remaining = Some("look for the push on the remote".to_owned());
     append(&incident, Entry::Closed { remaining }, 50);
     assert_eq!(next_step(&incident), "look for the push on the remote");
+}
+
+#[test]
+fn a_process_that_is_part_of_no_instance_is_not_called_a_server() {
+    let state = State::new();
+    let incident = state.incident();
+    for (instance, expected) in [
+        (None, "## Process: "),
+        (target().instance, "## Leftover MCP server: "),
+    ] {
+        let entry = Entry::AboutToSignal {
+            signal: "TERM".to_owned(),
+            targets: vec![TargetRef { instance, ..target() }],
+            way: "pidfd".to_owned(),
+        };
+        append(&incident, entry, 10);
+        let text = markdown::incident(&incident.tell().unwrap().export(&kit::redactor()));
+        assert!(text.contains(expected), "{text}");
+    }
+}
+
+#[test]
+fn of_two_operators_at_once_each_outcome_is_that_of_its_own_signal() {
+    let state = State::new();
+    let incident = state.incident();
+    let announce = |at| {
+        let entry = Entry::AboutToSignal {
+            signal: "KILL".to_owned(),
+            targets: vec![target()],
+            way: "pidfd".to_owned(),
+        };
+        let receipt = incident.append(entry, &kit::operator(), kit::later(at)).unwrap();
+        receipt.head().seq
+    };
+    let sent = |announced| Entry::Sent {
+        signal: "KILL".to_owned(),
+        target: target(),
+        way: "pidfd".to_owned(),
+        refused: None,
+        announced: Some(announced),
+    };
+    let outcome = |outcome, after_ms, announced| Entry::Outcome {
+        signal: "KILL".to_owned(),
+        target: target(),
+        outcome,
+        after_ms,
+        detail: None,
+        announced: Some(announced),
+    };
+    let first = announce(10);
+    let second = announce(11);
+    append(&incident, sent(first), 12);
+    append(&incident, outcome(OutcomeKind::AlreadyGone, None, second), 13);
+    append(&incident, outcome(OutcomeKind::Exited, Some(2), first), 14);
+    let export = incident.tell().unwrap().export(&kit::redactor());
+    let signals = &export.records[0].signals;
+    let told: Vec<_> = signals
+        .iter()
+        .map(|state| {
+            let found = state.outcome.as_ref().map(|found| found.outcome);
+            (state.announced, state.was_sent(), found)
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (first, true, Some(OutcomeKind::Exited)),
+            (second, false, Some(OutcomeKind::AlreadyGone)),
+        ]
+    );
+    let field = &export.records[0].fields;
+    let field = field
+        .iter()
+        .find(|one| one.name == FieldName::Termination)
+        .unwrap();
+    let line = plain(&field.value);
+    assert!(
+        line.contains("exited after 2 ms; KILL not sent") && line.ends_with("already gone"),
+        "{line}"
+    );
 }
 
 #[test]

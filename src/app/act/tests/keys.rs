@@ -119,6 +119,52 @@ fn pasted_text_never_counts_and_takes_what_was_typed_with_it() {
 }
 
 #[test]
+fn a_whole_confirmation_in_one_read_of_the_terminal_is_taken_for_pasted_text() {
+    let together = |bench: &mut Bench, keys: &str| {
+        bench.event(Event::Together(keys.split_whitespace().count()));
+        bench.press(keys);
+    };
+    let mut bench = dialog("T OPS <enter> o");
+    for keys in ["2 7 1 <enter>", "x 2 7 1 <enter>", "2 7 1 <enter> 2 7 1 <enter>"] {
+        together(&mut bench, keys);
+        assert!(bench.pids().is_empty() && is_open(&bench), "{keys}");
+        assert_eq!(
+            bench.said(),
+            "not sent: digits and Enter came at once, as pasted text does: type them anew"
+        );
+    }
+    // A slow line held some of them back.
+    bench.press("2");
+    together(&mut bench, "7 1 <enter>");
+    assert_eq!(bench.pids(), [48_271]);
+    let mut bench = dialog("T OPS <enter> o");
+    together(&mut bench, "2 7 1");
+    bench.press("<enter>");
+    assert_eq!(
+        bench.pids(),
+        [48_271],
+        "what came singly behind it is no part of it"
+    );
+}
+
+#[test]
+fn nothing_is_confirmed_on_a_terminal_that_cannot_show_it() {
+    let mut bench = dialog("T OPS <enter> o");
+    let (width, height) = (30, 5);
+    bench.event(Event::Resized { width, height });
+    bench.press("271 <enter>");
+    assert!(bench.pids().is_empty() && is_open(&bench));
+    assert_eq!(
+        bench.said(),
+        "not sent: the terminal is too small to show what would be"
+    );
+    let (width, height) = (40, 10);
+    bench.event(Event::Resized { width, height });
+    bench.press("271 <enter>");
+    assert_eq!(bench.pids(), [48_271]);
+}
+
+#[test]
 fn what_is_typed_before_the_targets_were_read_again_does_not_count() {
     let mut bench = dialog("i OPS <enter>");
     bench.slow = true;

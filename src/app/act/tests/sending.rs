@@ -324,6 +324,59 @@ fn an_answer_to_somebody_else_changes_nothing() {
     ));
 }
 
+/// Returns the termination field of the record of git.
+fn line(bench: &Bench) -> String {
+    let world = live().world();
+    let instance = world
+        .judged
+        .instances
+        .iter()
+        .find(|one| one.name.lossy() == "git")
+        .unwrap();
+    let on = crate::journal::InstanceRef::of(instance);
+    let record = crate::app::keep::record_of(&bench.app, &on, &world);
+    let field = record
+        .fields
+        .iter()
+        .find(|field| field.name == crate::journal::entry::FieldName::Termination)
+        .unwrap();
+    crate::journal::record::plain(&field.value)
+}
+
+#[test]
+fn an_outcome_names_the_entry_that_announced_its_signal() {
+    let mut bench = Bench::new(live());
+    bench.press("T OPS-1412 <enter> o 271 <enter>");
+    bench.watched(Some(212));
+    bench.later(3000, without(&[48_271]));
+    let about = |entry: &Entry| matches!(entry, Entry::AboutToSignal { .. });
+    let seq = bench.written.iter().position(about).unwrap() as u64 + 1;
+    let named = bench.written.iter().find_map(|entry| match entry {
+        Entry::Outcome { announced, .. } => Some(*announced),
+        _ => None,
+    });
+    assert_eq!(named, Some(Some(seq)));
+}
+
+#[test]
+fn what_was_not_sent_is_not_told_as_sent() {
+    let mut bench = Bench::new(live());
+    let changed = |process: &crate::model::process::Process| {
+        Standing::Changed(
+            Box::new(process.clone()),
+            vec![crate::model::act::Difference::Program],
+        )
+    };
+    let standing = changed(bench.machine.sample.process(pid(48_271)).unwrap());
+    bench.sent.push_back(Ok(Sent::Withheld(standing)));
+    bench.press("T OPS-1412 <enter> o 271 <enter>");
+    let told = line(&bench);
+    assert!(
+        told.starts_with("TERM not sent 2026-12-01 01:07:13Z, still there (nothing was sent: "),
+        "{told}"
+    );
+}
+
 /// The record reads as the procedure wants it, without a word that was typed by hand.
 #[test]
 fn the_record_tells_the_termination() {
@@ -332,23 +385,6 @@ fn the_record_tells_the_termination() {
     bench.watched(Some(212));
     bench.later(3000, without(&[48_271]));
     // Without its server the helper is a process of its own: all processes are shown.
-    let line = |bench: &Bench| {
-        let world = live().world();
-        let instance = world
-            .judged
-            .instances
-            .iter()
-            .find(|one| one.name.lossy() == "git")
-            .unwrap();
-        let on = crate::journal::InstanceRef::of(instance);
-        let record = crate::app::keep::record_of(&bench.app, &on, &world);
-        let field = record
-            .fields
-            .iter()
-            .find(|field| field.name == crate::journal::entry::FieldName::Termination)
-            .unwrap();
-        crate::journal::record::plain(&field.value)
-    };
     assert_eq!(
         line(&bench),
         "TERM 2026-12-01 01:07:13Z, exited after 212 ms; left: helper ssh 48290 (S)"

@@ -175,6 +175,12 @@ fn named(target: &Target) -> TargetRef {
     }
 }
 
+/// Number of the first announcement: the incident was opened before.
+const ABOUT: u64 = 2;
+
+/// Number of that of a CONT, behind the TERM and its `sent`.
+const CONT_ABOUT: u64 = 4;
+
 fn about(signal: &str, way: &str) -> Entry {
     Entry::AboutToSignal {
         signal: signal.to_owned(),
@@ -189,6 +195,7 @@ fn handed_over(signal: &str, way: &str, refused: Option<&str>) -> Entry {
         target: named(&target()),
         way: way.to_owned(),
         refused: refused.map(str::to_owned),
+        announced: Some(if signal == "CONT" { CONT_ABOUT } else { ABOUT }),
     }
 }
 
@@ -199,6 +206,7 @@ fn outcome(kind: OutcomeKind, detail: Option<&str>) -> Entry {
         outcome: kind,
         after_ms: None,
         detail: detail.map(str::to_owned),
+        announced: Some(ABOUT),
     }
 }
 
