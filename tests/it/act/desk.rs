@@ -234,9 +234,10 @@ impl Desk<'_> {
         self.terminal.sees_no(text);
     }
 
-    /// Types the digits, and sends.
+    /// Types the digits, and sends. An Enter that came with them would be pasted text.
     pub(crate) fn confirms(&mut self, digits: &str) {
         self.types(digits);
+        self.sees(&format!("[{digits}"));
         self.key("\r");
     }
 

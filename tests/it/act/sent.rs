@@ -100,7 +100,7 @@ fn one_that_is_started_again_came_back_and_the_new_one_is_named() {
     server.ends();
     let again = stage.started();
     desk.sees(&format!("TERM git {}: came back", server.pid));
-    desk.sees(&format!("as {}, started by", again.pid));
+    desk.sees(&format!("as {}, child of", again.pid));
     desk.sees("Stopped.");
     desk.journals_signals(&term(server.pid, "came_back"));
     assert!(again.lives());

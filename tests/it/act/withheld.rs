@@ -83,6 +83,10 @@ fn pasted_digits_never_count() {
     desk.sees("Enter alone sends nothing");
     assert!(server.lives());
     assert_eq!(kept.signals(), Vec::<String>::new());
+    // Pasted by a terminal that does not say so.
+    desk.types(&format!("{digits}\r"));
+    desk.sees("digits and Enter came at once");
+    assert!(server.lives());
     // The same digits, typed.
     desk.confirms(&digits);
     desk.sees(&format!("TERM git {}: exited after ", server.pid));
