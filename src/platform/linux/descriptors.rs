@@ -106,16 +106,27 @@ pub(super) fn read(reader: &mut Reader, fifos: &mut Fifos, folder: Folder) -> Re
         locks: Vec::new(),
         watched: Vec::new(),
     };
+    let mut refused = None;
     for fd in numbers {
-        // Closed since it was listed: simply not there.
-        let Ok(link) = reader.numbered_link(directory.as_fd(), fd).map(<[u8]>::to_vec) else {
-            continue;
+        let link = match reader.numbered_link(directory.as_fd(), fd) {
+            Ok(link) => link.to_vec(),
+            Err(errno @ (Errno::ACCESS | Errno::PERM)) => {
+                refused = Some(errno);
+                continue;
+            }
+            // Closed since it was listed: simply not there.
+            Err(_) => continue,
         };
         let descriptor = descriptor(reader, fifos, folder, (fd, &link), &mut open.locks);
         open.descriptors.push(descriptor);
         if link.starts_with(b"/") || is_pidfd(&link) {
             open.watched.push((fd, link));
         }
+    }
+    // The directory may be listed where no link may be read, as that of init in a container: an empty list
+    // would say that it has none.
+    if let Some(errno) = refused.filter(|_| open.descriptors.is_empty()) {
+        return Err(errno);
     }
     open.locks
         .sort_by(|a, b| (a.inode, &a.kind, &a.mode).cmp(&(b.inode, &b.kind, &b.mode)));
