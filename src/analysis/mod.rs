@@ -3,7 +3,7 @@
 //!
 //! The order of one judgement: who is what by itself (`identify`), who belongs together (`group`),
 //! whose wire leads where (`wire`, `finding`), what became of the parent (`lineage`), what else was
-//! seen (`facts`), what it can reach (`reach`), which are copies of each other (`generations`).
+//! seen (`facts`), what it can reach (`reach`, `letters`), which are copies of each other (`generations`).
 
 mod aftermath;
 mod assemble;
@@ -18,6 +18,7 @@ mod generations;
 mod group;
 mod identify;
 mod interest;
+mod letters;
 mod lineage;
 mod listeners;
 mod masters;
@@ -69,6 +70,8 @@ pub struct Memory {
     pub identities: Identities,
     /// Since when a process has been seen as a zombie, milliseconds since boot.
     zombies: BTreeMap<ProcessKey, u64>,
+    /// What leads were called.
+    letters: letters::Letters,
     /// Whether a second look can change a finding.
     needs_second: bool,
 }
@@ -92,7 +95,8 @@ pub fn judge(sample: &Sample, previous: Option<&World>, known: &Known, memory: &
         .filter(|process| process.is_zombie())
         .map(|process| (process.key, earlier.get(&process.key).copied().unwrap_or(now)))
         .collect();
-    let (judged, needs_second) = assemble::assemble(sample, previous, known, memory);
+    let (mut judged, needs_second) = assemble::assemble(sample, previous, known, memory);
+    memory.letters.name(&mut judged.instances);
     memory.needs_second = needs_second;
     judged
 }

@@ -74,7 +74,7 @@ fn rank(kind: LeadKind) -> u8 {
 }
 
 /// Returns `a` … `z`, `aa`, `ab`, …
-fn letter(index: usize) -> String {
+pub(super) fn letter(index: usize) -> String {
     let mut letters = Vec::new();
     let mut rest = index;
     loop {

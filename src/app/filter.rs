@@ -84,6 +84,16 @@ mod tests {
     }
 
     #[test]
+    fn a_pid_is_that_process_and_not_what_it_adopted() {
+        let mut app = app(live().world(), 80, 24);
+        press(&mut app, "/ pid:1 <enter>");
+        assert_eq!(selected(&app), "init 1");
+        assert_eq!(rows(&app), ["init 1"], "no row of another pid");
+        press(&mut app, "<esc> a / pid:1 <enter>");
+        assert_eq!(rows(&app).len(), 1, "{:?}", rows(&app));
+    }
+
+    #[test]
     fn a_term_that_cannot_be_meant_is_told_while_it_is_typed_and_when_it_is_kept() {
         let mut app = app(live().world(), 80, 24);
         press(&mut app, "/ finding:sev");

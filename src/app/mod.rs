@@ -75,6 +75,8 @@ pub struct App {
     copies: copy::Format,
     popup: Option<Popup>,
     status: Option<String>,
+    /// What the last sample did to the selection, until a key is pressed that acts on the rows.
+    moved: Option<String>,
     demanded: Option<ProcessKey>,
     /// Keys that came in one read of the terminal.
     burst: Burst,
@@ -147,6 +149,7 @@ impl App {
             copies: copy::Format::default(),
             popup: None,
             status: None,
+            moved: None,
             demanded: None,
             burst: Burst::default(),
         }
@@ -316,6 +319,7 @@ impl App {
             return;
         };
         if let Some(said) = nav.settle(shown, query, change) {
+            self.moved = Some(said.clone());
             self.say(said);
         }
     }
@@ -347,7 +351,11 @@ impl App {
     }
 
     fn key(&mut self, key: Key) -> Vec<Effect> {
-        self.status = None;
+        // Behind a popup nobody reads that the selection has moved: it is still said when the popup goes.
+        if self.popup.is_none() && self.prompt.is_none() {
+            self.moved = None;
+        }
+        self.status = self.moved.clone();
         match key {
             Key::Ctrl('c') => return keep::interrupt(self),
             Key::Ctrl('l') => return vec![Effect::Redraw],

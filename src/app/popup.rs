@@ -231,7 +231,25 @@ pub(super) fn paste(popup: &mut Popup, text: &str) {
 #[cfg(test)]
 mod tests {
     use super::spread;
-    use crate::app::testkit::{app, live, press};
+    use crate::app::testkit::{app, live, pid, press};
+    use crate::app::{Event, update};
+
+    #[test]
+    fn that_the_selection_moved_is_still_said_when_the_popup_over_it_goes() {
+        let mut app = app(live().world(), 80, 24);
+        press(&mut app, "?");
+        let mut next = live();
+        next.seq = 3;
+        next.sample.processes.remove(&pid(48_271));
+        let instances = &mut next.judged.instances;
+        instances.retain(|one| one.lead_process().pid != pid(48_271));
+        update(&mut app, Event::World(next.world()));
+        press(&mut app, "j <esc>");
+        let said = app.status().expect("a message").to_owned();
+        assert!(said.starts_with("git 48271 is gone; selected now: "), "{said}");
+        press(&mut app, "<down>");
+        assert_eq!(app.status(), None, "it was read");
+    }
 
     #[test]
     fn q_closes_every_popup_and_is_typed_where_text_is_typed() {

@@ -7,6 +7,7 @@ use super::list::command;
 use super::page::Page;
 use super::publish::Secrets;
 use crate::model::bytes::OsBytes;
+use crate::model::identity::Pid;
 use crate::model::instance;
 use crate::model::process;
 use crate::model::reading::Reading;
@@ -38,7 +39,7 @@ pub fn show(
             .instances
             .iter()
             .find(|judged| judged.id.to_string() == one.id);
-        instance_section(&mut page, &evidence, one, judged, secrets);
+        instance_section(&mut page, world, &evidence, one, judged, secrets);
     }
     descriptor_section(&mut page, &evidence);
     socket_section(&mut page, &evidence);
@@ -192,6 +193,7 @@ fn signal_line(signals: &Signals) -> String {
 
 fn instance_section(
     page: &mut Page,
+    world: &World,
     evidence: &Evidence,
     one: &Instance,
     judged: Option<&instance::Instance>,
@@ -237,7 +239,7 @@ fn instance_section(
         };
         page.row(weight, &format!("{} [{}; {}]", fact.text, fact.code, fact.source));
     }
-    wire_rows(page, evidence, one);
+    wire_rows(page, world, evidence, one);
     match &one.reach {
         None => page.row("can act", "not looked at"),
         Some(leads) if leads.is_empty() => page.row("can act", "no lead was found"),
@@ -332,9 +334,9 @@ fn members(one: &Instance) -> String {
     .join("; ")
 }
 
-fn wire_rows(page: &mut Page, evidence: &Evidence, one: &Instance) {
+fn wire_rows(page: &mut Page, world: &World, evidence: &Evidence, one: &Instance) {
     let Some(stdio) = &one.stdio else {
-        page.row("wire", "none was found");
+        page.row("wire", &no_wire(world, one));
         return;
     };
     for (name, end) in [
@@ -346,6 +348,27 @@ fn wire_rows(page: &mut Page, evidence: &Evidence, one: &Instance) {
             page.row(name, &end_line(evidence, end));
         }
     }
+}
+
+/// A wire that nobody could look for was not found either: the two are told apart.
+fn no_wire(world: &World, one: &Instance) -> String {
+    let closed: Vec<String> = one
+        .launcher_pids
+        .iter()
+        .chain(&one.server_pid)
+        .filter(|pid| {
+            let process = Pid::new(i64::from(**pid)).and_then(|pid| world.sample.process(pid));
+            process.is_some_and(|process| process.descriptors.absence().is_some())
+        })
+        .map(u32::to_string)
+        .collect();
+    if closed.is_empty() {
+        return "none was found".to_owned();
+    }
+    format!(
+        "not known: the descriptors of {} could not be read, see PROBLEMS",
+        closed.join(", ")
+    )
 }
 
 fn end_line(evidence: &Evidence, end: &End) -> String {

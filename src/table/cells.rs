@@ -249,7 +249,7 @@ fn adopter_name(shown: Shown<'_>, owner: &OwnerKey) -> Option<Safe> {
 
 fn owner_name(shown: Shown<'_>, node: &Node, owner: &OwnerKey) -> Safe {
     let title = owner_title(shown, owner);
-    let count = node.figures.instances;
+    let count = servers(node.figures.instances);
     match owner {
         OwnerKey::Adopter(key) => Safe::join(
             [
@@ -270,7 +270,15 @@ fn owner_name(shown: Shown<'_>, node: &Node, owner: &OwnerKey) -> Safe {
             let count = Safe::from_text(&format!("{count}{client}"));
             Safe::join([title, pid, count], "  ")
         }
-        OwnerKey::User(_) => Safe::join([title, Safe::from_text(&count.to_string())], "  "),
+        OwnerKey::User(_) => Safe::join([title, Safe::from_text(&count)], "  "),
+    }
+}
+
+/// Returns a number of servers with its noun: beside pids and under other headings it may read as one of them.
+pub fn servers(count: u32) -> String {
+    match count {
+        1 => "1 server".to_owned(),
+        _ => format!("{count} servers"),
     }
 }
 

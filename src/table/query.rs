@@ -16,7 +16,8 @@ pub enum Term {
     Finding(String),
     /// `user:root`, name or number.
     User(String),
-    /// `pid:48271`: an instance with that member or client, or the process.
+    /// `pid:48271`: the process with exactly that pid, or what stands for it: the instance that it is a
+    /// member of, the instances that it is the client of; never those that it adopted.
     Pid(u32),
     /// `session:ID`: a part of an identifier in the environment of a member.
     Session(String),
@@ -89,11 +90,16 @@ impl Query {
         self.terms.is_empty()
     }
 
-    /// Returns whether a row matches by itself. Rows of owners and counts never do: they are shown
-    /// for what is below them.
+    /// Returns whether a row matches by itself. Rows of owners do by their pid alone, rows of counts never:
+    /// they are shown for what is below them.
     pub fn matches(&self, shown: Shown<'_>, node: &Node) -> bool {
         match &node.id {
-            RowId::Owner(_) | RowId::Kind(..) => false,
+            RowId::Owner(owner) => {
+                let pid = super::row::owner_pid(owner);
+                let is_it = |term: &Term| matches!(term, Term::Pid(wanted) if pid.is_some_and(|pid| pid.get() == *wanted));
+                !self.terms.is_empty() && self.terms.iter().all(is_it)
+            }
+            RowId::Kind(..) => false,
             RowId::Instance(id) => shown
                 .instance(*id)
                 .is_some_and(|instance| self.terms.iter().all(|term| instance_has(shown, instance, term))),
@@ -141,9 +147,7 @@ fn instance_has(shown: Shown<'_>, instance: &Instance, term: &Term) -> bool {
             .is_some_and(|process| is_user(process, user)),
         Term::Pid(pid) => {
             let client = instance.client.as_ref().map(|client| client.process.pid);
-            let owner = super::row::owner_pid(&instance.owner);
-            members.any(|key| key.pid.get() == *pid)
-                || client.into_iter().chain(owner).any(|one| one.get() == *pid)
+            members.any(|key| key.pid.get() == *pid) || client.is_some_and(|one| one.get() == *pid)
         }
         Term::Session(id) => members.any(|key| has_session(shown, key, id)),
         Term::Text(text) => {

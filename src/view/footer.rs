@@ -2,7 +2,7 @@
 //! something here and now.
 
 use super::acting;
-use super::paint::{Drawn, lit, safe, say};
+use super::paint::Drawn;
 use super::record;
 use super::theme::{Theme, Tone};
 use crate::app::App;
@@ -22,18 +22,39 @@ pub(super) fn step(app: &App, width: usize, theme: Theme) -> (Drawn, Option<usiz
         let label = theme.text(&prompt.label()).into_owned();
         return typed(&label, prompt.text(), prompt.cursor(), width, theme);
     }
-    let (text, tone) = match app.status() {
-        Some(status) => (safe(Safe::from_escaped(status), Tone::Strong), Tone::Strong),
-        None => (next_step(app, width), Tone::Plain),
-    };
-    let mut text = theme.text(&text.text).into_owned();
-    if app.status().is_none() && is_pane_hidden(app) && width < ROOMY {
-        let gap = if text.is_empty() { "" } else { "  " };
-        text = format!("{text}{gap}Enter: pane");
+    let room = width.saturating_sub(1);
+    let mut line = Drawn::one(" ".to_owned(), Tone::Plain);
+    if let Some(status) = app.status() {
+        let text = theme.text(&Safe::from_escaped(status)).into_owned();
+        line.push(cut_at_word(&text, room, theme.glyphs()), Tone::Strong);
+        return (line, None);
     }
-    let mut line = Drawn::one(" ".to_owned(), tone);
-    line.push(cut_at_word(&text, width.saturating_sub(1), theme.glyphs()), tone);
+    let mut parts: Vec<String> = next_steps(app, width)
+        .iter()
+        .map(|part| theme.text(&Safe::from_text(part)).into_owned())
+        .collect();
+    if is_pane_hidden(app) && width < ROOMY {
+        parts.push("Enter: pane".to_owned());
+    }
+    line.push(whole(&parts, room, theme.glyphs()), Tone::Plain);
     (line, None)
+}
+
+/// Joins what fits, from the first part on: the first is cut behind a word where it must be, a later one
+/// is there in full or not at all, and nothing stands behind one that is not there.
+fn whole(parts: &[String], width: usize, glyphs: Glyphs) -> String {
+    let Some((first, rest)) = parts.split_first() else {
+        return String::new();
+    };
+    let mut line = cut_at_word(first, width, glyphs);
+    for part in rest {
+        let longer = format!("{line}  {part}");
+        if columns(&longer) > width {
+            break;
+        }
+        line = longer;
+    }
+    line
 }
 
 /// Returns the text, cut behind a word where it does not fit: half a word may read as another.
@@ -73,31 +94,35 @@ pub(super) fn typed(
     (line, Some(1 + columns(label) + columns(shown)))
 }
 
-fn next_step(app: &App, width: usize) -> super::paint::Piece {
+/// What the procedure wants next, what matters most first.
+fn next_steps(app: &App, width: usize) -> Vec<String> {
     if let Some(text) = acting::under_way(app) {
-        return say(&text, Tone::Plain);
+        return vec![text];
     }
     match acting::unresolved(app) {
-        Some(acting::Unresolved::Here(text)) => say(&text, Tone::Plain),
+        Some(acting::Unresolved::Here(text)) => vec![text],
         Some(acting::Unresolved::Elsewhere(text)) => {
-            let parts = [Safe::from_text(&text), of_selected(app, width).text];
-            safe(Safe::join(parts, "  "), Tone::Plain)
+            let mut parts = vec![text];
+            parts.extend(of_selected(app, width));
+            parts
         }
         None => of_selected(app, width),
     }
 }
 
-fn of_selected(app: &App, width: usize) -> super::paint::Piece {
+fn of_selected(app: &App, width: usize) -> Vec<String> {
     let Some((shown, node)) = app.shown().zip(app.nav().node()) else {
-        return lit("", Tone::Plain);
+        return Vec::new();
     };
     match node.instance.and_then(|id| shown.instance(id)) {
-        Some(instance) => say(&of_instance(app, instance, width), Tone::Plain),
-        None if node.figures.trouble() > 0 => say(
-            &format!("next: {} in trouble below; ] goes there", node.figures.trouble()),
-            Tone::Plain,
-        ),
-        None => lit("", Tone::Plain),
+        Some(instance) => of_instance(app, instance, width),
+        None if node.figures.trouble() > 0 => {
+            vec![format!(
+                "next: {} in trouble below; ] goes there",
+                node.figures.trouble()
+            )]
+        }
+        None => Vec::new(),
     }
 }
 
@@ -113,24 +138,16 @@ fn is_pane_hidden(app: &App) -> bool {
 const BOXES: usize = 76;
 
 /// Identify, prove, keep, revoke, verify, then end: in that order.
-fn of_instance(app: &App, instance: &Instance, width: usize) -> String {
+fn of_instance(app: &App, instance: &Instance, width: usize) -> Vec<String> {
     let next = advice(app, instance);
     let told = app.keep().incident().is_some() || app.keep().is_saved(instance.id);
-    let boxes = instance.finding == Finding::Severed && instance.reach.is_some();
-    match next {
-        Some(next) if boxes && width >= BOXES => {
-            let all = format!("next: {next}  {}", record::boxes(app, instance.id));
-            // The boxes go before a word of the next step does.
-            if columns(&all) < width {
-                all
-            } else {
-                format!("next: {next}")
-            }
-        }
-        Some(next) => format!("next: {next}"),
-        None if told && width >= BOXES => record::boxes(app, instance.id),
-        None => String::new(),
-    }
+    let boxes = match &next {
+        Some(_) => instance.finding == Finding::Severed && instance.reach.is_some(),
+        None => told,
+    };
+    let boxes = (boxes && width >= BOXES).then(|| record::boxes(app, instance.id));
+    let next = next.map(|next| format!("next: {next}"));
+    next.into_iter().chain(boxes).collect()
 }
 
 fn advice(app: &App, instance: &Instance) -> Option<String> {
@@ -140,7 +157,7 @@ fn advice(app: &App, instance: &Instance) -> Option<String> {
             "a younger twin runs: find out whether the session of this one has ended"
         }
         Finding::Wedged => "its client cannot act: look at the client first, it may be resumed",
-        Finding::Held => "find out what the holder of the other end is for: ending it may be the remedy",
+        Finding::Held => "find out what the holder is for: ending it may be the remedy",
         Finding::Defunct => "it has exited; what is left is for its parent to wait for it",
         Finding::Unknown => "read what is not known (1) with the rights that it needs",
         Finding::Severed if instance.reach.is_none() => {
@@ -291,6 +308,20 @@ pub(super) fn keys(app: &App, width: usize, theme: Theme) -> Drawn {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_does_not_fit_behind_the_first_part_is_dropped_whole() {
+        let parts = ["unresolved signals: 8421", "next: revoke a b", "[x]kept"].map(str::to_owned);
+        for (width, expected) in [
+            (60, "unresolved signals: 8421  next: revoke a b  [x]kept"),
+            (50, "unresolved signals: 8421  next: revoke a b"),
+            (41, "unresolved signals: 8421"),
+            (20, "unresolved signals:…"),
+        ] {
+            assert_eq!(whole(&parts, width, Glyphs::Unicode), expected, "{width}");
+        }
+        assert_eq!(whole(&[], 10, Glyphs::Unicode), "");
+    }
 
     #[test]
     fn a_sentence_is_cut_between_words() {

@@ -1,6 +1,7 @@
 //! The header: machine, operator, clock, state of the feed; counts per finding; what is unusual.
 
 use super::paint::{Drawn, Segments, lit, safe, say};
+use super::popup;
 use super::theme::{Theme, Tone};
 use crate::app::freeze::{Freezing, Frozen, Saved, Stage};
 use crate::app::{App, Feed};
@@ -186,10 +187,20 @@ fn since_then(frozen: &Frozen, width: usize, theme: Theme) -> Drawn {
         .iter()
         .map(|one| format!("{} {} -> {}", one.pid, one.from.word(), one.to.word()))
         .collect();
-    line.add(9, lit("since then:", Tone::Plain));
-    line.add(10, say(&counted("gone", &pids(&since.gone)), Tone::Alarm));
-    line.add(7, say(&counted("new", &pids(&since.new)), Tone::Warning));
-    line.add(8, say(&counted("finding changed", &changes), Tone::Warning));
+    let mut since_then = "since then: ";
+    for (weight, word, what, tone) in [
+        (10, "gone", pids(&since.gone), Tone::Alarm),
+        (7, "new", pids(&since.new), Tone::Warning),
+        (8, "finding changed", changes, Tone::Warning),
+    ] {
+        let text = counted(word, &what);
+        if !text.is_empty() {
+            // What the line begins with stays longest.
+            let weight = if since_then.is_empty() { weight } else { 10 };
+            line.add(weight, say(&format!("{since_then}{text}"), tone));
+            since_then = "";
+        }
+    }
     line.fit(width, theme)
 }
 
@@ -212,12 +223,7 @@ pub(super) fn second(app: &App, width: usize, theme: Theme) -> Drawn {
         return line.fit(width, theme);
     };
     let figures = sums(world);
-    let servers = if figures.instances == 1 {
-        "server"
-    } else {
-        "servers"
-    };
-    line.add(9, say(&format!("{} {servers}", figures.instances), Tone::Strong));
+    line.add(9, say(&cells::servers(figures.instances), Tone::Strong));
     for finding in Finding::ALL {
         let count = figures.count(finding);
         if count > 0 {
@@ -252,10 +258,9 @@ pub(super) fn second(app: &App, width: usize, theme: Theme) -> Drawn {
         let text = format!("{} marked{hidden}", app.marks().len());
         line.add(9, say(&text, Tone::Strong));
     }
-    let problems = world.sample.problems.len() + world.judged.problems.len();
-    if problems > 0 {
-        let noun = if problems == 1 { "problem" } else { "problems" };
-        line.add(5, say(&format!("{problems} {noun} (!)"), Tone::Warning));
+    let problems = popup::problem_count(world);
+    if !problems.is_empty() {
+        line.add(5, say(&format!("{problems} (!)"), Tone::Warning));
     }
     if let Some(hidden) = world.sample.hidden.filter(|hidden| *hidden > 0) {
         line.add(8, say(&format!("{hidden} not visible"), Tone::Warning));

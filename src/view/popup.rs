@@ -1,5 +1,7 @@
 //! Popups: help, palette, explanation, counts, problems.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::widgets::{Clear, Widget as _};
@@ -14,13 +16,15 @@ use super::theme::{Theme, Tone};
 use super::{Scroll, footer};
 use crate::analysis::Explanation;
 use crate::app::App;
-use crate::app::command::Availability;
+use crate::app::command::{Availability, CommandSpec};
 use crate::app::popup::{Content, Palette, Popup};
+use crate::model::identity::ProcessKey;
 use crate::model::reading::Absence;
 use crate::model::sample::Problem;
+use crate::model::world::World;
 use crate::table::Shown;
 use crate::table::counts::counts;
-use crate::text::width::{columns, pad, pad_left};
+use crate::text::width::{columns, pad, pad_left, wrap};
 use crate::text::{Safe, format};
 
 /// Below this width a popup takes all of it.
@@ -129,24 +133,12 @@ fn draw_palette(buffer: &mut Buffer, screen: Rect, app: &App, palette: &Palette,
     let (line, cursor) = footer::typed(": ", palette.text(), palette.cursor(), width, theme);
     line.draw(buffer, Rect { height: 1, ..body }, theme);
     let found = palette.matches(app);
-    let rows = usize::from(body.height.saturating_sub(1));
-    let top = (palette.at() + 1).saturating_sub(rows);
-    for (at, (spec, available)) in found.iter().enumerate().skip(top).take(rows) {
-        let y = body.y + 1 + u16::try_from(at - top).unwrap_or(0);
-        let (doc, tone) = match available {
-            Availability::No(reason) => (format!("not now: {reason}"), Tone::Dim),
-            _ => (spec.doc.to_owned(), Tone::Plain),
-        };
-        let name = pad(spec.name, 17, theme.glyphs());
-        let keys = pad(&spec.keys_label(), 10, theme.glyphs());
-        let line = Drawn::one(format!(" {name} {keys} {doc}"), tone);
-        let area = Rect { y, height: 1, ..body };
-        line.draw(buffer, area, theme);
-        if at == palette.at() {
-            super::paint::fill(buffer, area, theme, Tone::Chosen);
-            buffer.set_string(area.x, y, ">", theme.style(Tone::Strong));
-        }
-    }
+    let list = Rect {
+        y: body.y + 1,
+        height: body.height.saturating_sub(1),
+        ..body
+    };
+    draw_commands(buffer, list, &found, palette.at(), theme);
     if found.is_empty() {
         let line = Drawn::one(
             " no command has these letters in this order".to_owned(),
@@ -166,6 +158,70 @@ fn draw_palette(buffer: &mut Buffer, screen: Rect, app: &App, palette: &Palette,
         x: body.x + u16::try_from(cursor.unwrap_or(0)).unwrap_or(0),
         y: body.y,
     }
+}
+
+/// From this room on a description stands beside name and keys; else below them.
+const BESIDE: usize = 24;
+
+/// Draws the commands with their descriptions in full, the chosen one in sight.
+fn draw_commands(
+    buffer: &mut Buffer,
+    area: Rect,
+    found: &[(&CommandSpec, Availability)],
+    chosen: usize,
+    theme: Theme,
+) {
+    let width = usize::from(area.width);
+    let lines: Vec<(usize, Drawn)> = found
+        .iter()
+        .enumerate()
+        .flat_map(|(at, (spec, available))| {
+            command_lines(spec, *available, width, theme)
+                .into_iter()
+                .map(move |line| (at, line))
+        })
+        .collect();
+    let last = lines
+        .iter()
+        .rposition(|(at, _)| *at == chosen)
+        .map_or(0, |last| last + 1);
+    let top = last.saturating_sub(usize::from(area.height));
+    let mut before = None;
+    for ((at, line), y) in lines.iter().skip(top).zip(area.y..area.bottom()) {
+        let row = Rect { y, height: 1, ..area };
+        line.draw(buffer, row, theme);
+        if *at == chosen {
+            super::paint::fill(buffer, row, theme, Tone::Chosen);
+            if before != Some(*at) {
+                buffer.set_string(area.x, y, ">", theme.style(Tone::Strong));
+            }
+        }
+        before = Some(*at);
+    }
+}
+
+fn command_lines(spec: &CommandSpec, available: Availability, width: usize, theme: Theme) -> Vec<Drawn> {
+    let (doc, tone) = match available {
+        Availability::No(reason) => (format!("not now: {reason}"), Tone::Dim),
+        _ => (spec.doc.to_owned(), Tone::Plain),
+    };
+    let name = pad(spec.name, 17, theme.glyphs());
+    let keys = pad(&spec.keys_label(), 10, theme.glyphs());
+    let head = format!(" {name} {keys} ");
+    let gutter = columns(&head);
+    if width < gutter + BESIDE {
+        let mut lines = vec![Drawn::one(head, tone)];
+        let below = wrap(&doc, width.saturating_sub(3).max(1));
+        lines.extend(below.iter().map(|line| Drawn::one(format!("   {line}"), tone)));
+        return lines;
+    }
+    let mut head = head;
+    let mut lines = Vec::new();
+    for line in wrap(&doc, width - gutter) {
+        lines.push(Drawn::one(format!("{head}{line}"), tone));
+        head = " ".repeat(gutter);
+    }
+    lines
 }
 
 fn content(app: &App, content: &Content, width: usize, theme: Theme) -> (Safe, Vec<Para>) {
@@ -268,28 +324,51 @@ fn count(shown: Shown<'_>, width: usize, theme: Theme) -> Vec<Para> {
     out
 }
 
+/// Returns what the list of problems holds, in few words: `1 problem, 98 processes closed`; empty where it
+/// holds nothing.
+pub(super) fn problem_count(world: &World) -> String {
+    let problems = world.sample.problems.len() + world.judged.problems.len();
+    let unsearched = world.sample.unsearched.iter().map(|one| one.process);
+    let closed: BTreeSet<ProcessKey> = closed(world).chain(unsearched).collect();
+    let counted = |count: usize, one: &str, several: &str| match count {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        _ => Some(format!("{count} {several}")),
+    };
+    let parts = [
+        counted(problems, "problem", "problems"),
+        counted(closed.len(), "process closed", "processes closed"),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// Processes whose links and descriptors are refused.
+fn closed(world: &World) -> impl Iterator<Item = ProcessKey> {
+    let processes = world.sample.processes.values();
+    processes
+        .filter(|process| process.exe.is_denied() && !process.kernel_thread)
+        .map(|process| process.key)
+}
+
 fn problems(shown: Shown<'_>) -> Vec<Para> {
     let world = shown.world;
     let mut out = Vec::new();
     for problem in world.sample.problems.iter().chain(&world.judged.problems) {
         out.push(problem_line(shown, problem));
     }
-    let unsearched = &world.sample.unsearched;
-    if !unsearched.is_empty() {
-        let text = format!(
-            "{} could not be searched for other ends of wires:",
-            unsearched.len()
-        );
-        out.push(Para::bare(say(&text, Tone::Strong)));
-        for one in unsearched {
-            let name = shown.name_and_pid(one.process.pid);
-            out.push(Para::labelled(
-                lit(absence_word(one.why), Tone::Warning),
-                safe(name, Tone::Plain),
-            ));
-        }
+    let mut unsearched: BTreeMap<Absence, Vec<ProcessKey>> = BTreeMap::new();
+    for one in &world.sample.unsearched {
+        unsearched.entry(one.why).or_default().push(one.process);
     }
-    out.extend(closed(shown));
+    for (why, keys) in unsearched {
+        let what = "could not be searched for other ends of wires";
+        out.push(list_of(shown, why, &keys, what));
+    }
+    let closed: Vec<ProcessKey> = closed(world).collect();
+    if !closed.is_empty() {
+        let what = "whose program, directory and descriptors may not be read";
+        out.push(list_of(shown, Absence::Denied, &closed, what));
+    }
     if out.is_empty() {
         out.push(Para::bare(lit(
             "Everything that was looked at could be read.",
@@ -299,23 +378,17 @@ fn problems(shown: Shown<'_>) -> Vec<Para> {
     out
 }
 
-/// Processes whose links and descriptors are refused; many are counted.
-fn closed(shown: Shown<'_>) -> Option<Para> {
-    const NAMED: usize = 8;
-    let processes = shown.world.sample.processes.values();
-    let closed: Vec<_> = processes.filter(|process| process.exe.is_denied()).collect();
-    let named = closed
-        .iter()
-        .take(NAMED)
-        .map(|process| shown.name_and_pid(process.key.pid));
-    let mut text = Safe::join(named, ", ");
-    if closed.len() > NAMED {
-        text.push(&Safe::from_text(&format!(" and {} more", closed.len() - NAMED)));
-    }
-    text.push_literal(": program, directory and descriptors may not be read");
-    let mut para = Para::labelled(lit("denied", Tone::Warning), safe(text, Tone::Plain));
+/// Says what holds for several processes, then which they are.
+fn list_of(shown: Shown<'_>, why: Absence, keys: &[ProcessKey], what: &str) -> Para {
+    let noun = if keys.len() == 1 { "process" } else { "processes" };
+    let mut text = Safe::from_text(&format!("{} {noun} {what}: ", keys.len()));
+    text.push(&Safe::join(
+        keys.iter().map(|key| shown.name_and_pid(key.pid)),
+        ", ",
+    ));
+    let mut para = Para::labelled(lit(absence_word(why), Tone::Warning), safe(text, Tone::Plain));
     para.gutter = 13;
-    (!closed.is_empty()).then_some(para)
+    para
 }
 
 fn problem_line(shown: Shown<'_>, problem: &Problem) -> Para {

@@ -8,6 +8,7 @@ use super::paint::{Drawn, Para, fill, lit, safe, say};
 use super::popup::frame;
 use super::theme::{Theme, Tone};
 use crate::app::App;
+use crate::app::command::{self, Availability, Command};
 use crate::app::keep::Form;
 use crate::journal::Record;
 use crate::journal::entry::FieldSource;
@@ -20,6 +21,9 @@ const NARROW_NAMES: usize = 14;
 
 /// From this width on the names of the fields stand in full.
 const WIDE: usize = 70;
+
+/// What is said where there is nothing to take away: work that need not be done is not work to do.
+const NO_AUTHORITY: &str = "no authority seen: nothing to revoke";
 
 /// Returns one paragraph a field, then one an authority.
 fn lines_of(record: &Record, width: usize) -> Vec<Para> {
@@ -34,7 +38,12 @@ fn lines_of(record: &Record, width: usize) -> Vec<Para> {
         para.gutter = gutter;
         para
     });
-    fields.chain(leads).collect()
+    let none = record.leads.is_empty().then(|| {
+        let mut para = Para::labelled(lit("authority", Tone::Plain), lit(NO_AUTHORITY, Tone::Dim));
+        para.gutter = gutter;
+        para
+    });
+    fields.chain(leads).chain(none).collect()
 }
 
 fn field_para(field: &Field) -> Para {
@@ -176,8 +185,7 @@ pub(super) fn boxes(app: &App, id: crate::model::identity::InstanceId) -> String
     let progress = app.progress(id);
     let mark = |done: bool| if done { "[x]" } else { "[ ]" };
     let leads = progress.leads;
-    let counted =
-        |word: &str, count: usize| format!("{}{word} {count}/{leads}", mark(count == leads && leads > 0));
+    let counted = |word: &str, count: usize| format!("{}{word} {count}/{leads}", mark(count == leads));
     let incident = match app.keep().incident() {
         Some(incident) => {
             let seq = incident.head().map_or(0, |head| head.seq);
@@ -185,13 +193,25 @@ pub(super) fn boxes(app: &App, id: crate::model::identity::InstanceId) -> String
         }
         None => "no incident".to_owned(),
     };
-    format!(
-        "{}kept {} {} {}TERM  {incident}",
-        mark(progress.kept),
-        counted("revoked", progress.revoked),
-        counted("denied", progress.denied),
-        mark(progress.terminated),
-    )
+    let mut parts = vec![format!("{}kept", mark(progress.kept))];
+    if leads > 0 {
+        parts.push(counted("revoked", progress.revoked));
+        parts.push(counted("denied", progress.denied));
+    }
+    if progress.terminated || may_signal(app) {
+        parts.push(format!("{}TERM", mark(progress.terminated)));
+    }
+    let none = if leads == 0 {
+        format!("  {NO_AUTHORITY}")
+    } else {
+        String::new()
+    };
+    format!("{}{none}  {incident}", parts.join(" "))
+}
+
+/// Whether a signal could be sent from here: not of a saved sample, not under read-only.
+fn may_signal(app: &App) -> bool {
+    command::of(Command::Term).is_some_and(|spec| (spec.available)(app) == Availability::Yes)
 }
 
 /// What the procedure wants next of a severed server.
@@ -216,5 +236,5 @@ pub(super) fn next(app: &App, id: crate::model::identity::InstanceId) -> Option<
     if !unverified.is_empty() {
         return Some(format!("verify {unverified}"));
     }
-    (!progress.terminated).then(|| "TERM, look again".to_owned())
+    (!progress.terminated && may_signal(app)).then(|| "TERM, look again".to_owned())
 }

@@ -13,7 +13,7 @@ use ratatui::buffer::Buffer;
 use super::{Scroll, draw};
 use crate::app::testkit::{Scene, all_well, app, app_with, chain, hostile, live, options, pid, press};
 use crate::app::{App, Colour, Event, update};
-use crate::model::finding::Finding;
+use crate::model::finding::{Finding, Lead, LeadKind};
 use crate::model::host::{Os, Visibility};
 use crate::model::instance::{LookedAt, OwnerKey};
 use crate::model::reading::{Absence, Reading};
@@ -115,6 +115,10 @@ screens! {
     help_80: live().world(), USUAL, "?";
     help_end_120: live().world(), WIDE, "? G";
     palette_80: live().world(), USUAL, ": so";
+    palette_40: live().world(), SMALL, ": filter";
+    many_leads_80: many_leads(), USUAL, "";
+    many_leads_full_120: many_leads(), WIDE, "<enter> <enter>";
+    client_row_80: live().world(), USUAL, "<end>";
     explain_80: live().world(), USUAL, "e";
     counts_80: live().world(), USUAL, "c";
     problems_80: with_problems(), USUAL, "!";
@@ -136,6 +140,38 @@ screens! {
     unknown_client_80: unknown_client(), USUAL, "g <down> <down> <down> <down>";
     filter_wrong_80: live().world(), USUAL, "/ finding:sevred";
     later_key_80: live().world(), USUAL, "7";
+}
+
+/// The live world, where the selected server has more leads than fit above its facts, and a helper whose
+/// first argument is a whole command line.
+fn many_leads() -> Arc<World> {
+    let mut scene = live();
+    let long = "/usr/lib/chromium/chromium --type=renderer --enable-features=A,B,C --lang=en-US --num-raster-threads=4";
+    let server = scene.key(48_271);
+    let instance = scene
+        .judged
+        .instances
+        .iter_mut()
+        .find(|one| one.server == Some(server))
+        .unwrap();
+    let leads = instance.reach.as_mut().unwrap();
+    for (letter, kind, target) in [
+        (
+            "d",
+            LeadKind::File,
+            "/var/lib/a/very/long/way/down/to/the/place/of/a/database/called/DIPS-wal",
+        ),
+        ("e", LeadKind::File, "/srv/app/state.db"),
+        ("f", LeadKind::Child, long),
+    ] {
+        leads.push(Lead {
+            letter: letter.to_owned(),
+            kind,
+            target: target.into(),
+            ..leads[0].clone()
+        });
+    }
+    scene.world()
 }
 
 /// A client with a chain of launchers, unfolded in every way.
@@ -224,6 +260,59 @@ fn before_the_first_sample_it_says_so() {
 fn a_terminal_too_small_says_what_it_needs() {
     let app = app(live().world(), 32, 8);
     insta::assert_snapshot!(screen(&app));
+}
+
+#[test]
+fn a_server_without_leads_has_nothing_to_revoke_and_read_only_offers_no_signal() {
+    let mut scene = live();
+    let server = scene.key(48_271);
+    for instance in &mut scene.judged.instances {
+        if instance.server == Some(server) {
+            instance.reach = Some(Vec::new());
+        }
+    }
+    let world = scene.world();
+    let step = |app: &App| {
+        let screen = screen(app);
+        let lines: Vec<&str> = screen.lines().collect();
+        lines[lines.len() - 2].trim().to_owned()
+    };
+    let live = app(Arc::clone(&world), 120, 40);
+    let said = step(&live);
+    assert!(said.contains("no authority seen: nothing to revoke"), "{said}");
+    assert!(!said.contains("0/0") && said.contains("[ ]TERM"), "{said}");
+    let mut still = options();
+    still.read_only = true;
+    let said = step(&app_with(still, Arc::clone(&world), 120, 40));
+    assert!(!said.contains("TERM"), "{said}");
+    let mut saved = options();
+    saved.origin = Some("one.json".to_owned());
+    let said = step(&app_with(saved, world, 120, 40));
+    assert!(!said.contains("TERM"), "{said}");
+}
+
+#[test]
+fn every_next_step_fits_a_usual_screen() {
+    for finding in Finding::ALL {
+        let mut scene = live();
+        let server = scene.key(48_271);
+        for instance in &mut scene.judged.instances {
+            if instance.server == Some(server) {
+                instance.finding = finding;
+                instance.older_twin = true;
+            }
+        }
+        let mut app = app(scene.world(), 80, 24);
+        press(&mut app, "/ pid:48271 <enter>");
+        press(&mut app, "0");
+        let screen = screen(&app);
+        let lines: Vec<&str> = screen.lines().collect();
+        let step = lines[lines.len() - 2];
+        assert!(
+            step.contains("next: ") && !step.contains('…'),
+            "{finding:?}: {step}"
+        );
+    }
 }
 
 #[test]

@@ -108,6 +108,8 @@ fn thawing_shows_the_newest_sample() {
     assert_eq!(app.world().map(|world| world.seq), Some(3));
     assert!(!rows(&app).contains(&"  git 48271".to_owned()));
     assert_ne!(selected(&app), "git 48271");
+    let said = app.status().expect("that the selection has moved");
+    assert!(said.starts_with("git 48271 is gone; selected now: "), "{said}");
 }
 
 #[test]

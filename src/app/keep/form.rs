@@ -137,6 +137,16 @@ pub(in crate::app) fn key(app: &mut App, mut form: Box<Form>, key: Key) -> Vec<E
     effects
 }
 
+/// Why nothing can be revoked, denied or run here.
+fn no_authority(record: &Record) -> String {
+    let text = if record.leads.is_empty() {
+        "no authority seen: nothing to revoke"
+    } else {
+        "choose an authority below the fields first: a, b, c …"
+    };
+    text.to_owned()
+}
+
 fn chosen(app: &mut App, form: &mut Form, key: Key) -> Vec<Effect> {
     let record = form.record(app);
     let last = (record.fields.len() + record.leads.len()).saturating_sub(1);
@@ -150,7 +160,7 @@ fn chosen(app: &mut App, form: &mut Form, key: Key) -> Vec<Effect> {
         Key::PageUp | Key::Home | Key::Char('g') => form.at = 0,
         Key::PageDown | Key::End | Key::Char('G') => form.at = last,
         Key::Char('x') => match lead {
-            None => app.say("choose an authority below the fields first: a, b, c …".to_owned()),
+            None => app.say(no_authority(&record)),
             Some(line) => match command::of_lead(app, &form.world, &form.on, &line.lead) {
                 Ok(ready) => form.begin(Asked::Run(line.lead.clone(), ready, 0), String::new()),
                 Err(why) => app.say(why),
@@ -170,7 +180,7 @@ fn chosen(app: &mut App, form: &mut Form, key: Key) -> Vec<Effect> {
             }
         }
         Key::Char('v' | 'd') | Key::Enter => match lead {
-            None => app.say("choose an authority below the fields first: a, b, c …".to_owned()),
+            None => app.say(no_authority(&record)),
             Some(line) => {
                 let revoke = key == Key::Char('v') || (key == Key::Enter && line.revoked.is_none());
                 let asked = if revoke { Asked::Revoked } else { Asked::Denied };

@@ -389,7 +389,8 @@ fn left_open(app: &App) -> Vec<String> {
                 ));
             }
             if signals > 0 {
-                parts.push(format!("{signals} signals without an outcome"));
+                let noun = if signals == 1 { "signal" } else { "signals" };
+                parts.push(format!("{signals} {noun} without an outcome"));
             }
             let name = format!("{} {}", thread.on.name, thread.on.pid());
             (!parts.is_empty()).then(|| format!("{name}: {}", parts.join(", ")))

@@ -69,7 +69,7 @@ pub(in crate::report) fn evidence(
             .filter_map(|pid| world.sample.process(*pid))
             .map(|one| process(world, one, secrets))
             .collect(),
-        problems: problems(world, &pids, secrets),
+        problems: problems(world, &pids, Some(subject.key), secrets),
     }
 }
 

@@ -101,7 +101,7 @@ pub fn inventory(world: &World, selection: &Selection, redactor: &Redactor) -> I
             .filter_map(|pid| sample.process(*pid))
             .map(|one| process(world, one, secrets))
             .collect(),
-        problems: problems(world, &pids, secrets),
+        problems: problems(world, &pids, None, secrets),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::identity::Pid;
+use crate::model::identity::{Pid, ProcessKey};
 use crate::model::process::Process;
 use crate::model::reading::{Absence, Reading};
 use crate::model::sample;
@@ -12,8 +12,14 @@ use crate::report::publish::Secrets;
 use crate::report::word;
 
 /// Returns what could not be read of the machine and of these processes: one row per process and
-/// reason, with the keys in `what`; the kernel's own threads share one row per reason.
-pub(in crate::report) fn problems(world: &World, pids: &BTreeSet<Pid>, secrets: Secrets<'_>) -> Vec<Problem> {
+/// reason, with the keys in `what`; the kernel's own threads share one row per reason. `of` is the process
+/// that the report is about, where it is about one: its descriptors count although it is in no instance.
+pub(in crate::report) fn problems(
+    world: &World,
+    pids: &BTreeSet<Pid>,
+    of: Option<ProcessKey>,
+    secrets: Secrets<'_>,
+) -> Vec<Problem> {
     let mut rows: Vec<Problem> = world
         .sample
         .problems
@@ -26,7 +32,7 @@ pub(in crate::report) fn problems(world: &World, pids: &BTreeSet<Pid>, secrets: 
     let mut first_sample = false;
     for process in pids.iter().filter_map(|pid| world.sample.process(*pid)) {
         first_sample |= process.cpu_permille.is_none();
-        for (kind, (fields, why)) in missing(world, process) {
+        for (kind, (fields, why)) in missing(world, process, of) {
             if process.kernel_thread {
                 let row = threads.entry(kind).or_default();
                 row.0.extend(fields);
@@ -75,14 +81,14 @@ fn published(problem: &sample::Problem, secrets: Secrets<'_>) -> Problem {
 type Missing = BTreeMap<Absence, (Vec<&'static str>, Option<String>)>;
 
 /// Returns the fields of a process that have no value, by reason, with the text of a failure.
-fn missing(world: &World, process: &Process) -> Missing {
+fn missing(world: &World, process: &Process, of: Option<ProcessKey>) -> Missing {
     let mut rows = Missing::new();
     note(&mut rows, "uid", &process.uid);
     note(&mut rows, "user", &process.user);
     note(&mut rows, "argv", &process.argv);
     note(&mut rows, "exe", &process.exe);
     note(&mut rows, "cwd", &process.cwd);
-    if world.judged.roles.contains_key(&process.key) {
+    if world.judged.roles.contains_key(&process.key) || of == Some(process.key) {
         note(&mut rows, "descriptors", &process.descriptors);
         note(&mut rows, "environment", &process.environment);
     }

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::*;
 use crate::model::bytes::OsBytes;
 use crate::model::descriptor::Target;
+use crate::model::finding::Finding;
 use crate::model::process::Process;
 use crate::model::reading::{Absence, Reading};
 use crate::model::sample;
@@ -361,6 +362,34 @@ fn evidence_names_both_ends() {
     assert_eq!(value["signals"]["ignored"], serde_json::json!(["PIPE"]));
     assert_eq!(value["signals"]["caught"], serde_json::json!(["TERM", "41"]));
     assert_eq!(value["group"]["members"], serde_json::json!([48_271, 60_000]));
+}
+
+#[test]
+fn refused_descriptors_are_told_of_the_process_in_question_and_its_wire_is_not_known() {
+    let mut closed = process(5, 1, &[b"a"]);
+    closed.descriptors = Reading::Denied;
+    let mut of = bare_instance(5, Finding::Unknown);
+    of.server = Some(key(5));
+    of.stdio = None;
+    for instances in [Vec::new(), vec![of]] {
+        let in_one = !instances.is_empty();
+        let world = world(vec![closed.clone(), process(6, 1, &[b"b"])], instances);
+        let subject = world.sample.get(key(5)).unwrap();
+        let redactor = redactor();
+        let value = serde_json::to_value(evidence(&world, subject, &identified(), &redactor)).unwrap();
+        assert!(value["descriptors"].is_null());
+        let told = value["problems"].as_array().unwrap().iter().any(|row| {
+            row["pid"] == 5
+                && row["kind"] == "denied"
+                && row["what"].as_str().unwrap().contains("descriptors")
+        });
+        assert!(told, "{}", value["problems"]);
+        let text = crate::report::show(&world, subject, &identified(), Secrets::Removed(&redactor), None);
+        assert!(text.contains("DESCRIPTORS  not read: see PROBLEMS"), "{text}");
+        assert!(!text.contains("none was found"), "{text}");
+        let wire = "not known: the descriptors of 5 could not be read, see PROBLEMS";
+        assert_eq!(text.contains(wire), in_one, "{text}");
+    }
 }
 
 #[test]

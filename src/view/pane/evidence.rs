@@ -2,7 +2,7 @@
 //! not known.
 
 use super::super::paint::{Para, Piece, lit, safe, say};
-use super::super::theme::Tone;
+use super::super::theme::{Theme, Tone};
 use super::subject::Subject;
 use crate::app::App;
 use crate::model::finding::{Fact, Finding, Lead, LeadKind, Lineage, Weight};
@@ -11,6 +11,7 @@ use crate::model::process::Process;
 use crate::model::reading::Reading;
 use crate::model::time::UnixMillis;
 use crate::table::cells;
+use crate::text::width::{Glyphs, truncate_middle};
 use crate::text::{Safe, format};
 
 /// Text of the pane.
@@ -26,7 +27,7 @@ pub(super) fn paragraphs(app: &App, subject: &Subject<'_>) -> Vec<Para> {
 fn of_instance(app: &App, subject: &Subject<'_>, instance: &Instance) -> Vec<Para> {
     let mut out = finding(subject, instance);
     out.extend(acts_now(subject, instance));
-    out.push(can_act(subject, instance.reach.as_deref(), None));
+    out.extend(can_act(subject, instance.reach.as_deref(), None, glyphs_of(app)));
     out.extend(not_known(app, subject, Some(instance)));
     out.extend(marks(subject, instance));
     let shown = subject.shown;
@@ -48,6 +49,10 @@ fn of_instance(app: &App, subject: &Subject<'_>, instance: &Instance) -> Vec<Par
         out.push(lead_para(shown.safe_bytes(lead.target.as_bytes()), lead, subject));
     }
     out
+}
+
+fn glyphs_of(app: &App) -> Glyphs {
+    Theme::new(app.options()).glyphs()
 }
 
 fn finding(subject: &Subject<'_>, instance: &Instance) -> Vec<Para> {
@@ -149,34 +154,70 @@ fn acts_now(subject: &Subject<'_>, instance: &Instance) -> Vec<Para> {
     out
 }
 
-fn can_act(subject: &Subject<'_>, reach: Option<&[Lead]>, only: Option<crate::model::identity::Pid>) -> Para {
+/// So many leads stand above the facts, one a line; all of them follow in full behind the facts.
+const LEADS: usize = 4;
+
+/// Columns of a target above the facts: its end tells more than its middle.
+const TARGET: usize = 56;
+
+fn can_act(
+    subject: &Subject<'_>,
+    reach: Option<&[Lead]>,
+    only: Option<crate::model::identity::Pid>,
+    glyphs: Glyphs,
+) -> Vec<Para> {
     let label = lit("CAN ACT", Tone::Strong);
     let Some(leads) = reach else {
         let text = "not looked at: the closer look at this instance has not been taken";
-        return Para::labelled(label, lit(text, Tone::Warning));
+        return vec![Para::labelled(label, lit(text, Tone::Warning))];
     };
-    let parts: Vec<Safe> = leads
+    let leads: Vec<&Lead> = leads
         .iter()
         .filter(|lead| only.is_none_or(|pid| lead.pid == pid))
-        .map(|lead| {
-            let letter = Safe::from_text(&lead.letter);
-            let target = subject.shown.safe_bytes(lead.target.as_bytes());
-            match lead.kind {
-                LeadKind::CredentialName => Safe::join([letter, target, Safe::literal("(name only)")], " "),
-                kind => Safe::join([letter, Safe::literal(kind.word()), target], " "),
-            }
-        })
         .collect();
-    if parts.is_empty() {
-        return Para::labelled(
-            label,
-            lit(
-                "no visible lead; that does not say that it cannot act",
-                Tone::Plain,
-            ),
-        );
+    if leads.is_empty() {
+        let text = "no visible lead; that does not say that it cannot act";
+        return vec![Para::labelled(label, lit(text, Tone::Plain))];
     }
-    Para::labelled(label, safe(Safe::join(parts, "  "), Tone::Plain))
+    // A line that only counts one more says less than that one.
+    let named = if leads.len() == LEADS + 1 {
+        LEADS + 1
+    } else {
+        LEADS
+    };
+    let mut lines: Vec<Safe> = leads
+        .iter()
+        .take(named)
+        .map(|lead| lead_line(subject, lead, glyphs))
+        .collect();
+    if leads.len() > named {
+        let more = leads.len() - named;
+        lines.push(Safe::from_text(&format!(
+            "and {more} more: behind the facts; sockets in pane 3"
+        )));
+    }
+    let mut label = label;
+    lines
+        .into_iter()
+        .map(|line| Para::labelled(std::mem::take(&mut label), safe(line, Tone::Plain)))
+        .collect()
+}
+
+/// Letter, kind and target. Of a helper the program alone: its first argument may be a whole command line.
+fn lead_line(subject: &Subject<'_>, lead: &Lead, glyphs: Glyphs) -> Safe {
+    let letter = Safe::from_text(&format!("{:<2}", lead.letter));
+    let target = match lead.kind {
+        LeadKind::Child => subject.shown.name_and_pid(lead.pid),
+        _ => {
+            let target = subject.shown.safe_bytes(lead.target.as_bytes());
+            // The text is escaped already; what is cut of it stays so.
+            Safe::from_escaped(&truncate_middle(target.as_str(), TARGET, glyphs))
+        }
+    };
+    match lead.kind {
+        LeadKind::CredentialName => Safe::join([letter, target, Safe::literal("(name only)")], " "),
+        kind => Safe::join([letter, Safe::literal(kind.word()), target], " "),
+    }
 }
 
 fn lead_para(target: Safe, lead: &Lead, subject: &Subject<'_>) -> Para {
@@ -281,7 +322,8 @@ fn of_member(app: &App, subject: &Subject<'_>, instance: &Instance) -> Vec<Para>
     ));
     if let Some(process) = subject.process {
         out.push(state(subject, process));
-        out.push(can_act(subject, instance.reach.as_deref(), Some(process.key.pid)));
+        let only = Some(process.key.pid);
+        out.extend(can_act(subject, instance.reach.as_deref(), only, glyphs_of(app)));
     }
     out.extend(not_known(app, subject, None));
     out

@@ -60,6 +60,31 @@ fn a_process_of_another_user_is_denied_not_empty() {
     }
 }
 
+/// Init of a container lists its descriptors to its own root and lets nobody read where they lead.
+#[test]
+fn a_list_whose_links_are_refused_is_denied() {
+    let refused = |pid: i64| {
+        let links = std::fs::read_dir(format!("/proc/{pid}/fd")).ok()?;
+        let errors: Option<Vec<_>> = links
+            .map(|entry| std::fs::read_link(entry.ok()?.path()).err().map(|why| why.kind()))
+            .collect();
+        errors.filter(|errors| {
+            !errors.is_empty()
+                && errors
+                    .iter()
+                    .all(|kind| *kind == std::io::ErrorKind::PermissionDenied)
+        })
+    };
+    let is_refused = refused(1).is_some();
+    let sample = look(&mut source(), &[Pid::INIT]);
+    let first = sample.process(Pid::INIT).unwrap();
+    if is_refused {
+        assert!(first.descriptors.is_denied(), "{:?}", first.descriptors);
+    } else if let Some(all) = first.descriptors.value() {
+        assert!(!all.is_empty(), "a list that was read holds what is open");
+    }
+}
+
 #[test]
 fn without_the_right_to_look_everything_says_so() {
     if !rustix::process::geteuid().is_root() {
