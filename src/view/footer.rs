@@ -145,9 +145,11 @@ fn of_instance(app: &App, instance: &Instance, width: usize) -> Vec<String> {
         Some(_) => instance.finding == Finding::Severed && instance.reach.is_some(),
         None => told,
     };
-    let boxes = (boxes && width >= BOXES).then(|| record::boxes(app, instance.id));
-    let next = next.map(|next| format!("next: {next}"));
-    next.into_iter().chain(boxes).collect()
+    let mut parts: Vec<String> = next.map(|next| format!("next: {next}")).into_iter().collect();
+    if boxes && width >= BOXES {
+        parts.extend(record::boxes(app, instance.id));
+    }
+    parts
 }
 
 fn advice(app: &App, instance: &Instance) -> Option<String> {
