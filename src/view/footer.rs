@@ -65,7 +65,7 @@ const PATH_LEAST: usize = 12;
 
 /// Returns the text with its longest path cut in the middle as far as the rest needs the room; as it is where
 /// that does not make it fit.
-fn shorten_path<'a>(text: &'a str, width: usize, glyphs: Glyphs) -> Cow<'a, str> {
+fn shorten_path(text: &str, width: usize, glyphs: Glyphs) -> Cow<'_, str> {
     let too_long = columns(text).saturating_sub(width);
     let paths = text.split(' ').filter(|word| word.contains('/'));
     let Some(path) = paths.max_by_key(|word| columns(word)).filter(|_| too_long > 0) else {
