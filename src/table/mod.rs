@@ -16,7 +16,7 @@ pub use column::{COLUMNS, Column, ColumnId};
 pub use counts::Count;
 pub use index::{Index, Shown};
 pub use query::Query;
-pub use row::{Figures, Node, RowId};
+pub use row::{Figures, Node, Reach, RowId};
 pub use since::Since;
 pub use sort::Sort;
 pub use tree::{Breadth, Plan, Scope, Tree};

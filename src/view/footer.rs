@@ -1,6 +1,8 @@
 //! The last two lines: what the procedure wants next, a message or a prompt; and the keys that do
 //! something here and now.
 
+use std::borrow::Cow;
+
 use super::acting;
 use super::paint::Drawn;
 use super::record;
@@ -14,7 +16,7 @@ use crate::app::prompt::Prompt;
 use crate::model::finding::Finding;
 use crate::model::instance::Instance;
 use crate::text::Safe;
-use crate::text::width::{Glyphs, columns, truncate};
+use crate::text::width::{Glyphs, columns, truncate, truncate_middle};
 
 /// The step line: a prompt, else a message, else the next step.
 pub(super) fn step(app: &App, width: usize, theme: Theme) -> (Drawn, Option<usize>) {
@@ -26,6 +28,7 @@ pub(super) fn step(app: &App, width: usize, theme: Theme) -> (Drawn, Option<usiz
     let mut line = Drawn::one(" ".to_owned(), Tone::Plain);
     if let Some(status) = app.status() {
         let text = theme.text(&Safe::from_escaped(status)).into_owned();
+        let text = shorten_path(&text, room, theme.glyphs());
         line.push(cut_at_word(&text, room, theme.glyphs()), Tone::Strong);
         return (line, None);
     }
@@ -55,6 +58,24 @@ fn whole(parts: &[String], width: usize, glyphs: Glyphs) -> String {
         line = longer;
     }
     line
+}
+
+/// Columns that a path keeps at least: its end says which file it is.
+const PATH_LEAST: usize = 12;
+
+/// Returns the text with its longest path cut in the middle as far as the rest needs the room; as it is where
+/// that does not make it fit.
+fn shorten_path(text: &str, width: usize, glyphs: Glyphs) -> Cow<'_, str> {
+    let too_long = columns(text).saturating_sub(width);
+    let paths = text.split(' ').filter(|word| word.contains('/'));
+    let Some(path) = paths.max_by_key(|word| columns(word)).filter(|_| too_long > 0) else {
+        return Cow::Borrowed(text);
+    };
+    let room = columns(path).saturating_sub(too_long);
+    if room < PATH_LEAST {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.replacen(path, &truncate_middle(path, room, glyphs), 1))
 }
 
 /// Returns the text, cut behind a word where it does not fit: half a word may read as another.
@@ -145,9 +166,11 @@ fn of_instance(app: &App, instance: &Instance, width: usize) -> Vec<String> {
         Some(_) => instance.finding == Finding::Severed && instance.reach.is_some(),
         None => told,
     };
-    let boxes = (boxes && width >= BOXES).then(|| record::boxes(app, instance.id));
-    let next = next.map(|next| format!("next: {next}"));
-    next.into_iter().chain(boxes).collect()
+    let mut parts: Vec<String> = next.map(|next| format!("next: {next}")).into_iter().collect();
+    if boxes && width >= BOXES {
+        parts.extend(record::boxes(app, instance.id));
+    }
+    parts
 }
 
 fn advice(app: &App, instance: &Instance) -> Option<String> {
@@ -321,6 +344,21 @@ mod tests {
             assert_eq!(whole(&parts, width, Glyphs::Unicode), expected, "{width}");
         }
         assert_eq!(whole(&[], 10, Glyphs::Unicode), "");
+    }
+
+    #[test]
+    fn a_path_is_cut_in_its_middle_and_what_is_said_of_it_stays() {
+        let saved = "saved /root/.local/state/mcpwake/snapshots/20261201T010712.000Z.json";
+        let denied = "denial of /run/user/0/control/one.sock is on disk";
+        for (text, width) in [(saved, 40), (saved, 67), (denied, 36)] {
+            let shown = shorten_path(text, width, Glyphs::Unicode);
+            let (start, end) = shown.split_once('…').unwrap();
+            assert!(text.starts_with(start) && text.ends_with(end), "{shown}");
+            assert!(end.len() >= 6 && columns(&shown) == width, "{shown}");
+        }
+        for (text, width) in [(saved, 80), (saved, 12), ("no path but words", 4)] {
+            assert_eq!(shorten_path(text, width, Glyphs::Unicode), text, "{width}");
+        }
     }
 
     #[test]

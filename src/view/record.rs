@@ -180,8 +180,9 @@ pub(super) fn form(
     })
 }
 
-/// The step line of an instance: what is done and what is not.
-pub(super) fn boxes(app: &App, id: crate::model::identity::InstanceId) -> String {
+/// The step line of an instance: what is done and what is not, and of which incident; what matters most
+/// first.
+pub(super) fn boxes(app: &App, id: crate::model::identity::InstanceId) -> Vec<String> {
     let progress = app.progress(id);
     let mark = |done: bool| if done { "[x]" } else { "[ ]" };
     let leads = progress.leads;
@@ -201,12 +202,12 @@ pub(super) fn boxes(app: &App, id: crate::model::identity::InstanceId) -> String
     if progress.terminated || may_signal(app) {
         parts.push(format!("{}TERM", mark(progress.terminated)));
     }
-    let none = if leads == 0 {
-        format!("  {NO_AUTHORITY}")
-    } else {
-        String::new()
-    };
-    format!("{}{none}  {incident}", parts.join(" "))
+    let mut out = vec![parts.join(" ")];
+    if leads == 0 {
+        out.push(NO_AUTHORITY.to_owned());
+    }
+    out.push(incident);
+    out
 }
 
 /// Whether a signal could be sent from here: not of a saved sample, not under read-only.

@@ -277,10 +277,19 @@ fn a_server_without_leads_has_nothing_to_revoke_and_read_only_offers_no_signal()
         let lines: Vec<&str> = screen.lines().collect();
         lines[lines.len() - 2].trim().to_owned()
     };
-    let live = app(Arc::clone(&world), 120, 40);
+    let mut live = app(Arc::clone(&world), 120, 40);
     let said = step(&live);
     assert!(said.contains("no authority seen: nothing to revoke"), "{said}");
     assert!(!said.contains("0/0") && said.contains("[ ]TERM"), "{said}");
+    press(&mut live, "6 <enter> <enter>");
+    let record = screen(&live);
+    let line = record
+        .lines()
+        .find(|line| line.trim_start().starts_with("authority"));
+    assert!(
+        line.is_some_and(|line| line.contains("nothing to revoke")),
+        "{record}"
+    );
     let mut still = options();
     still.read_only = true;
     let said = step(&app_with(still, Arc::clone(&world), 120, 40));

@@ -10,7 +10,7 @@ use crate::model::instance::Instance;
 use crate::model::process::Process;
 use crate::model::reading::Reading;
 use crate::model::time::UnixMillis;
-use crate::table::cells;
+use crate::table::{Reach, cells};
 use crate::text::width::{Glyphs, truncate_middle};
 use crate::text::{Safe, format};
 
@@ -191,9 +191,11 @@ fn can_act(
         .map(|lead| lead_line(subject, lead, glyphs))
         .collect();
     if leads.len() > named {
-        let more = leads.len() - named;
+        let more = &leads[named..];
+        let kinds = Reach::of(more.iter().copied()).words();
         lines.push(Safe::from_text(&format!(
-            "and {more} more: behind the facts; sockets in pane 3"
+            "and {} more ({kinds}): behind the facts; sockets in pane 3",
+            more.len()
         )));
     }
     let mut label = label;
@@ -206,13 +208,12 @@ fn can_act(
 /// Letter, kind and target. Of a helper the program alone: its first argument may be a whole command line.
 fn lead_line(subject: &Subject<'_>, lead: &Lead, glyphs: Glyphs) -> Safe {
     let letter = Safe::from_text(&format!("{:<2}", lead.letter));
-    let target = match lead.kind {
-        LeadKind::Child => subject.shown.name_and_pid(lead.pid),
-        _ => {
-            let target = subject.shown.safe_bytes(lead.target.as_bytes());
-            // The text is escaped already; what is cut of it stays so.
-            Safe::from_escaped(&truncate_middle(target.as_str(), TARGET, glyphs))
-        }
+    let target = if lead.kind == LeadKind::Child {
+        subject.shown.name_and_pid(lead.pid)
+    } else {
+        let target = subject.shown.safe_bytes(lead.target.as_bytes());
+        // The text is escaped already; what is cut of it stays so.
+        Safe::from_escaped(&truncate_middle(target.as_str(), TARGET, glyphs))
     };
     match lead.kind {
         LeadKind::CredentialName => Safe::join([letter, target, Safe::literal("(name only)")], " "),

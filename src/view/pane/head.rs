@@ -14,6 +14,8 @@ use crate::text::width::{columns, pad, truncate, wrap};
 pub(super) enum Room {
     /// Any: the command is wrapped, never cut.
     Whole,
+    /// The command is wrapped, never cut; where it runs and what it is take a line each.
+    Command,
     /// Three lines: what the pane is about is below.
     Short,
 }
@@ -51,7 +53,7 @@ pub(super) fn lines(subject: &Subject<'_>, width: usize, room: Room, theme: Them
     } else {
         let mut lines = Para::bare(safe(command, Tone::Strong)).lines(width, true, theme);
         let of_command = lines.len();
-        lines.extend(Para::bare(safe(place, Tone::Plain)).lines(width, true, theme));
+        lines.extend(Para::bare(safe(place, Tone::Plain)).lines(width, room == Room::Whole, theme));
         (of_command, lines)
     };
     let since = subject.shown.world.sample.started_at(process).day_and_clock();

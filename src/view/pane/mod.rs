@@ -72,6 +72,9 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, scroll: &mut Scro
     }
 }
 
+/// From this height on a pane has room for its whole head and the facts below it.
+const TALL: u16 = 14;
+
 /// Which lines of the text are in sight.
 struct Position {
     top: usize,
@@ -169,11 +172,11 @@ fn text(app: &App, pane: Pane, width: usize, theme: Theme) -> Laid {
         return laid;
     };
     let subject = Subject::new(shown, node);
-    let whole = pane == Pane::Evidence || app.panes().focus() == Focus::FullPane;
-    let room = if whole {
-        head::Room::Whole
-    } else {
-        head::Room::Short
+    let room = match (app.panes().focus() == Focus::FullPane, pane == Pane::Evidence) {
+        (true, _) => head::Room::Whole,
+        (false, true) if app.layout().pane >= TALL => head::Room::Whole,
+        (false, true) => head::Room::Command,
+        (false, false) => head::Room::Short,
     };
     let [command, rest] = head::plain(&subject);
     let (of_command, mut of_rest) = head::lines(&subject, width, room, theme);
