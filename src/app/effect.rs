@@ -200,4 +200,6 @@ pub struct Opened {
     pub shown: Vec<InstanceId>,
     /// What was saved before and could not be copied in, and why.
     pub problem: Option<String>,
+    /// What is not as its journal says, or what the journal itself does not hold; empty: all is sound.
+    pub faults: Vec<String>,
 }

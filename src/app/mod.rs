@@ -250,6 +250,7 @@ impl App {
             || plan.breadth != Breadth::default()
             || self.nav.follows()
             || self.delivery.problem.is_some()
+            || !self.keep.faults().is_empty()
             || self.feed.not_saved().is_some()
     }
 
@@ -313,7 +314,8 @@ impl App {
         self.delivery.since.get_or_insert(world.sample.taken_at);
         self.delivery.problem = None;
         self.now = self.now.max(world.sample.taken_at);
-        let mut effects = keep::count(self, world);
+        let mut effects = keep::look_back(self, world);
+        effects.extend(keep::count(self, world));
         effects.extend(keep::look_at_clock(self, world));
         effects.extend(freeze::take(self, Arc::clone(world)));
         effects.extend(act::world(self, world));
@@ -364,12 +366,17 @@ fn done(app: &mut App, job: JobId, outcome: Outcome) -> Vec<Effect> {
         Outcome::Saved(result) => freeze::done(app, job, result),
         Outcome::Opened(result) => {
             keep::opened(app, job, result);
-            return act::opened(app);
+            let mut effects = keep::gone(app);
+            effects.extend(act::opened(app));
+            return effects;
         }
         Outcome::Copied(said) => app.say(said),
         Outcome::Ran(result) => return keep::ran(app, job, result),
         Outcome::Written(result) if act::writes(app, job) => return act::written(app, result),
-        Outcome::Written(result) => keep::written(app, job, result),
+        Outcome::Written(result) => {
+            keep::written(app, job, result);
+            return keep::gone(app);
+        }
         Outcome::Looked(looks) => act::looked(app, job, &looks),
         Outcome::Signalled(result) => return act::signalled(app, job, result),
         Outcome::Watched(watched) => return act::watched(app, job, watched),

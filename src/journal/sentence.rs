@@ -8,7 +8,13 @@ use super::record::moment;
 pub(super) fn sentence(entry: &Entry) -> Option<String> {
     Some(match entry {
         Entry::Opened { title, host, .. } => format!("opened {title} on {host}"),
-        Entry::Note { .. } | Entry::Field { .. } | Entry::SinceRevoked { .. } => return None,
+        Entry::Note { .. } | Entry::SinceRevoked { .. } => return None,
+        Entry::Field {
+            on,
+            field,
+            value,
+            source,
+        } => format!("{}: {}, {}: {value}", named(on), field.title(), source.word()),
         Entry::Snapshot {
             file,
             processes,
@@ -35,14 +41,26 @@ pub(super) fn sentence(entry: &Entry) -> Option<String> {
             )
         }
         Entry::Revoked {
-            on, lead, revoked_at, ..
+            on,
+            lead,
+            revoked_at,
+            by,
+            how,
         } => {
-            format!("{}: revoked {lead} at {}", named(on), moment(*revoked_at))
+            let by = by.as_ref().map_or_else(String::new, |by| format!(" by {by}"));
+            let how = how.as_ref().map_or_else(String::new, |how| format!(" ({how})"));
+            format!("{}: revoked {lead} at {}{by}{how}", named(on), moment(*revoked_at))
         }
         Entry::Denied {
-            on, lead, denied_at, ..
+            on,
+            lead,
+            denied_at,
+            how,
         } => {
-            format!("{}: {lead} was denied at {}", named(on), moment(*denied_at))
+            let how = how
+                .as_ref()
+                .map_or_else(|| ", check not named".to_owned(), |how| format!(" ({how})"));
+            format!("{}: {lead} was denied at {}{how}", named(on), moment(*denied_at))
         }
         Entry::JobCancelled {
             on,
@@ -75,7 +93,9 @@ pub(super) fn sentence(entry: &Entry) -> Option<String> {
             format!("moved an unfinished line of {bytes} bytes to {to}")
         }
         Entry::TerminalLost {} => "the terminal went away".to_owned(),
-        Entry::Closed { .. } => "closed".to_owned(),
+        Entry::Closed { remaining } => remaining
+            .as_ref()
+            .map_or_else(|| "closed".to_owned(), |left| format!("closed; left: {left}")),
     })
 }
 

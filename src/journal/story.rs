@@ -9,6 +9,7 @@ use super::digest::Head;
 use super::entry::{Entry, FieldName, FieldSource, FileRef, OutcomeKind, SinceRevoked, rfc3339};
 use super::line::Line;
 use super::operator::Operator;
+use super::past::Past;
 use super::sentence::sentence;
 use super::subject::{InstanceRef, LeadRef, Subject, TargetRef};
 use crate::model::act::Signal;
@@ -129,6 +130,8 @@ pub struct Thread {
     pub signals: Vec<SignalState>,
     /// Notes.
     pub notes: Vec<Note>,
+    /// What earlier samples showed: no entry says it.
+    pub past: Past,
 }
 
 /// An authority, with what was done about it.
@@ -235,6 +238,7 @@ impl Thread {
             since: None,
             signals: Vec::new(),
             notes: Vec::new(),
+            past: Past::default(),
         }
     }
 

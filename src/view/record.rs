@@ -59,11 +59,12 @@ fn lead_para(line: &LeadLine) -> Para {
         None => format!("[ ] {word}"),
     };
     let text = format!(
-        "{}  {}",
+        "{}  {}{}",
         mark("revoked", line.revoked.as_ref().map(|act| act.at)),
         mark("denied", line.denied.as_ref().map(|act| act.at)),
+        if line.is_claimed() { ", check not named" } else { "" },
     );
-    let tone = if line.denied.is_some() {
+    let tone = if line.is_verified() {
         Tone::Good
     } else {
         Tone::Warning
@@ -87,6 +88,7 @@ pub(super) fn paragraphs(app: &App, id: crate::model::identity::InstanceId, widt
             Tone::Dim,
         ))),
     }
+    out.extend(super::keep::faults(app));
     out.extend(lines_of(&record, width));
     for note in &record.notes {
         let at = say(&note.at.clock(), Tone::Dim);
@@ -212,7 +214,7 @@ pub(super) fn next(app: &App, id: crate::model::identity::InstanceId) -> Option<
     if !open.is_empty() {
         return Some(format!("revoke {open}"));
     }
-    let unverified = letters(|line| line.denied.is_none());
+    let unverified = letters(|line| !line.is_verified());
     if !unverified.is_empty() {
         return Some(format!("verify {unverified}"));
     }

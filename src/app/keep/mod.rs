@@ -3,6 +3,7 @@
 
 pub mod command;
 mod form;
+mod past;
 mod record;
 mod tally;
 #[cfg(test)]
@@ -14,7 +15,7 @@ mod update;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::effect::{JobId, Order};
-use crate::journal::{Head, Line, Story};
+use crate::journal::{Head, Line, Past, Story};
 use crate::model::identity::InstanceId;
 
 pub use command::{Configured, Placeholder};
@@ -23,6 +24,7 @@ pub use record::Progress;
 
 pub(super) use command::ran;
 pub(super) use form::{key as form_key, paste as form_paste};
+pub(super) use past::{gone, look_back};
 pub(super) use record::of as record_of;
 pub(super) use tally::{count, tally};
 pub(super) use update::{
@@ -45,6 +47,10 @@ pub struct Keep {
     pub(super) running: BTreeMap<JobId, String>,
     /// Instances that a saved snapshot shows.
     pub(super) saved: BTreeSet<InstanceId>,
+    /// What earlier samples of this run showed.
+    pub(super) pasts: BTreeMap<InstanceId, Past>,
+    /// Servers whose client is ordered to be journalled as gone.
+    gone: BTreeSet<InstanceId>,
     /// What servers do since their first revocation.
     tallies: tally::Tallies,
     /// The wall clock less the time since boot, as it was first; `None`: no sample yet.
@@ -67,6 +73,8 @@ pub struct Incident {
     pub(super) path: String,
     /// What the journal tells, everybody's entries, as of the last append.
     pub(super) story: Story,
+    /// What is not as it was written, as it was found on opening.
+    pub(super) faults: Vec<String>,
 }
 
 impl Incident {
@@ -83,6 +91,11 @@ impl Incident {
     /// Returns what the journal tells.
     pub fn story(&self) -> &Story {
         &self.story
+    }
+
+    /// Returns what is not as it was written: what the journal says behind a fault is not told.
+    pub fn faults(&self) -> &[String] {
+        &self.faults
     }
 
     /// Returns the last entry.
@@ -104,6 +117,11 @@ impl Keep {
     /// Returns the incident that is open.
     pub fn incident(&self) -> Option<&Incident> {
         self.incident.as_ref()
+    }
+
+    /// Returns what is not as it was written in the incident that is open.
+    pub fn faults(&self) -> &[String] {
+        self.incident.as_ref().map_or(&[], Incident::faults)
     }
 
     /// Returns whether an incident is open, or on its way.

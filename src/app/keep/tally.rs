@@ -270,6 +270,7 @@ mod tests {
         second.keep.incident = Some(crate::app::keep::Incident {
             path: "/one".to_owned(),
             story,
+            faults: Vec::new(),
         });
         super::begin(&mut second);
         assert_eq!(

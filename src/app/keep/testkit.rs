@@ -49,6 +49,7 @@ pub(crate) fn opened(journal: &mut Journal, title: Option<String>, on: &World) -
         lines: vec![line],
         shown: Vec::new(),
         problem: None,
+        faults: Vec::new(),
     };
     (entry, answer)
 }

@@ -137,12 +137,16 @@ fn quitting_names_the_leads_that_were_begun_with_and_are_left_open() {
     let mut journal = Journal::of(&world);
     served(&mut app, &mut journal, "r T <enter> <esc>");
     assert_eq!(press(&mut app, "q"), [Effect::Quit], "nothing was begun");
-    served(&mut app, &mut journal, "r G d <enter> <esc>");
-    assert_eq!(press(&mut app, "q"), []);
-    let Some(Content::Quit { reasons }) = app.popup().map(crate::app::popup::Popup::content) else {
-        panic!("a question");
-    };
-    assert_eq!(reasons[..], ["git 48271: 2 of 3 leads not shown to be denied"]);
+    for (keys, open) in [("r G d <enter> <esc>", 3), ("r G d 401 <enter> <esc>", 2)] {
+        served(&mut app, &mut journal, keys);
+        assert_eq!(press(&mut app, "q"), []);
+        let Some(Content::Quit { reasons }) = app.popup().map(crate::app::popup::Popup::content) else {
+            panic!("a question");
+        };
+        let wanted = format!("git 48271: {open} of 3 leads not shown to be denied");
+        assert_eq!(reasons[..], [wanted], "a denial without a check is a claim");
+        press(&mut app, "<esc>");
+    }
 }
 
 #[test]

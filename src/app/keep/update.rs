@@ -239,6 +239,7 @@ pub(in crate::app) fn follow(app: &mut App, opened: Opened) {
     let mut incident = Incident {
         path: opened.path,
         story: Story::default(),
+        faults: opened.faults,
     };
     incident.add(&opened.lines);
     app.keep.incident = Some(incident);

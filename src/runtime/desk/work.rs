@@ -230,6 +230,7 @@ impl Work {
             shown: open.incident.shows(&lines, &on.sample.host.boot_id),
             lines,
             problem: None,
+            faults: open.incident.problems()?,
         };
         self.open = Some(open);
         Ok(opened)
