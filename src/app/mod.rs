@@ -32,9 +32,11 @@ use crate::model::time::UnixMillis;
 use crate::model::world::World;
 use crate::table::tree::Scope;
 use crate::table::{Breadth, Index, Node, Query, RowId, Shown, Sort, cells};
+use crate::text::width::{Glyphs, columns, truncate_middle};
 
 pub use effect::{
-    Attach, Copy, Demand, Effect, Excerpt, JobId, Material, Opened, Order, Outcome, Run, Signalling, Use,
+    Attach, Copy, Demand, Effect, Excerpt, JobId, Material, Offer, Opened, Order, Outcome, Run, Signalling,
+    Use,
 };
 pub use event::Event;
 pub use freeze::Feed;
@@ -263,6 +265,15 @@ impl App {
         self.status = Some(text);
     }
 
+    /// Says something that ends in a path: its middle goes where the screen is narrow, its end stays.
+    fn say_place(&mut self, before: &str, path: &str) {
+        let room = usize::from(self.size.0)
+            .saturating_sub(columns(before) + 2)
+            .max(16);
+        let path = truncate_middle(path, room, Glyphs::default()).into_owned();
+        self.say(format!("{before}{path}"));
+    }
+
     fn label(&self) -> String {
         match (self.shown(), self.nav.node()) {
             (Some(shown), Some(node)) => cells::label(shown, node).into_string(),
@@ -311,6 +322,7 @@ impl App {
     }
 
     fn take(&mut self, world: &Arc<World>) -> Vec<Effect> {
+        let first = self.delivery.since.is_none();
         self.delivery.since.get_or_insert(world.sample.taken_at);
         self.delivery.problem = None;
         self.now = self.now.max(world.sample.taken_at);
@@ -319,6 +331,9 @@ impl App {
         effects.extend(keep::look_at_clock(self, world));
         effects.extend(freeze::take(self, Arc::clone(world)));
         effects.extend(act::world(self, world));
+        if first {
+            effects.extend(keep::find_open(self));
+        }
         effects
     }
 
@@ -374,9 +389,12 @@ fn done(app: &mut App, job: JobId, outcome: Outcome) -> Vec<Effect> {
         Outcome::Ran(result) => return keep::ran(app, job, result),
         Outcome::Written(result) if act::writes(app, job) => return act::written(app, result),
         Outcome::Written(result) => {
-            keep::written(app, job, result);
-            return keep::gone(app);
+            let mut effects = keep::written(app, job, result);
+            effects.extend(keep::gone(app));
+            return effects;
         }
+        Outcome::Found(offer) => app.keep.offer = Some(offer),
+        Outcome::Refused(why) => keep::refused(app, job, &why),
         Outcome::Looked(looks) => act::looked(app, job, &looks),
         Outcome::Signalled(result) => return act::signalled(app, job, result),
         Outcome::Watched(watched) => return act::watched(app, job, watched),

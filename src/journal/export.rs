@@ -175,7 +175,10 @@ fn next_step(story: &Story, records: &[Record]) -> String {
             return format!("revoke {} of {name}", line.lead);
         }
         if let Some(line) = record.leads.iter().find(|line| line.is_claimed()) {
-            return format!("name the check that showed that {} of {name} is denied", line.lead);
+            return format!(
+                "name the check that showed that {} of {name} is denied",
+                line.lead
+            );
         }
         if let Some(line) = record.open_leads().next() {
             return format!("verify that {} of {name} is denied", line.lead);

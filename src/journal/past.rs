@@ -106,7 +106,11 @@ impl Past {
     pub(super) fn client(&self, redactor: &Redactor) -> Option<Vec<Piece>> {
         let client = self.client.as_ref()?;
         let key = client.process.key;
-        let state = if client.gone.is_some() { "gone since" } else { "not its client any more" };
+        let state = if client.gone.is_some() {
+            "gone since"
+        } else {
+            "not its client any more"
+        };
         Some(vec![
             Piece::Words(format!("{} (start key {})", key.pid, key.start.0)),
             observe::command(&client.process, redactor),
@@ -121,6 +125,10 @@ impl Past {
         let name = name.map_or_else(String::new, |process| {
             format!(" ({})", redactor.line(&process.comm.lossy()))
         });
-        Some(format!("before it {}{name}, last seen {}", before.pid, moment(before.seen)))
+        Some(format!(
+            "before it {}{name}, last seen {}",
+            before.pid,
+            moment(before.seen)
+        ))
     }
 }

@@ -392,7 +392,10 @@ impl Maker<'_> {
         for other in others.iter().flatten() {
             *counts.entry(other.lead.kind.word()).or_default() += 1;
         }
-        let counts: Vec<String> = counts.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+        let counts: Vec<String> = counts
+            .iter()
+            .map(|(kind, count)| format!("{count} {kind}"))
+            .collect();
         if counts.is_empty() {
             String::new()
         } else {

@@ -49,7 +49,11 @@ pub(super) fn sentence(entry: &Entry) -> Option<String> {
         } => {
             let by = by.as_ref().map_or_else(String::new, |by| format!(" by {by}"));
             let how = how.as_ref().map_or_else(String::new, |how| format!(" ({how})"));
-            format!("{}: revoked {lead} at {}{by}{how}", named(on), moment(*revoked_at))
+            format!(
+                "{}: revoked {lead} at {}{by}{how}",
+                named(on),
+                moment(*revoked_at)
+            )
         }
         Entry::Denied {
             on,

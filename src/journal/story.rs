@@ -25,6 +25,8 @@ pub struct Story {
     pub title: String,
     /// Host.
     pub host: String,
+    /// Boot id of the host.
+    pub boot_id: String,
     /// When it was opened, by whom.
     pub opened: Option<Act>,
     /// The last entry.
@@ -306,8 +308,10 @@ impl Story {
                 incident,
                 title,
                 host,
+                boot_id,
                 ..
             } => {
+                boot_id.clone_into(&mut self.boot_id);
                 incident.clone_into(&mut self.incident);
                 title.clone_into(&mut self.title);
                 host.clone_into(&mut self.host);

@@ -93,19 +93,10 @@ impl Incident {
 
     /// Returns the newest snapshot whose file is as its entry says.
     pub fn newest_snapshot(&self) -> Result<Snapshot, StoreError> {
-        let mut snapshots = Vec::new();
-        self.read(&mut |line| {
-            if let Ok(crate::journal::Entry::Snapshot { file, taken_at, .. }) = &line.entry {
-                snapshots.push(Taken {
-                    file: file.clone(),
-                    taken_at: *taken_at,
-                });
-            }
-        })?;
         // One that was changed is among the problems; what is sound is shown.
         let mut first = None;
-        for taken in snapshots.iter().rev() {
-            match self.taken(taken) {
+        for taken in self.snapshots()? {
+            match self.taken(&taken) {
                 Ok(snapshot) => return Ok(snapshot),
                 Err(error) => first = first.or(Some(error)),
             }
@@ -119,7 +110,23 @@ impl Incident {
         }
     }
 
-    fn taken(&self, taken: &Taken) -> Result<Snapshot, StoreError> {
+    /// Returns what the journal names as snapshots, the newest first.
+    pub fn snapshots(&self) -> Result<Vec<Taken>, StoreError> {
+        let mut snapshots = Vec::new();
+        self.read(&mut |line| {
+            if let Ok(crate::journal::Entry::Snapshot { file, taken_at, .. }) = &line.entry {
+                snapshots.push(Taken {
+                    file: file.clone(),
+                    taken_at: *taken_at,
+                });
+            }
+        })?;
+        snapshots.reverse();
+        Ok(snapshots)
+    }
+
+    /// Reads a snapshot whose file is as its entry says.
+    pub fn taken(&self, taken: &Taken) -> Result<Snapshot, StoreError> {
         Snapshot::load_exactly(&self.path().join(&taken.file.path), taken.file.sha256)
     }
 

@@ -59,17 +59,23 @@ fn lead_para(line: &LeadLine) -> Para {
         None => format!("[ ] {word}"),
     };
     let text = format!(
-        "{}  {}{}",
+        "{}  {}{}  {}",
         mark("revoked", line.revoked.as_ref().map(|act| act.at)),
         mark("denied", line.denied.as_ref().map(|act| act.at)),
-        if line.is_claimed() { ", check not named" } else { "" },
+        if line.is_claimed() {
+            ", check not named"
+        } else {
+            ""
+        },
+        line.lead.target,
     );
     let tone = if line.is_verified() {
         Tone::Good
     } else {
         Tone::Warning
     };
-    Para::labelled(say(&line.lead.to_string(), Tone::Strong), say(&text, tone))
+    let lead = format!("{} {}", line.lead.letter, line.lead.kind.word());
+    Para::labelled(say(&lead, Tone::Strong), say(&text, tone))
 }
 
 /// Text of the pane.
@@ -185,7 +191,10 @@ pub(super) fn boxes(app: &App, id: crate::model::identity::InstanceId) -> String
             let seq = incident.head().map_or(0, |head| head.seq);
             format!("{} #{seq}", incident.title())
         }
-        None => "no incident".to_owned(),
+        None => match app.keep().offer() {
+            Some(offer) => format!("i: go on with {}", offer.title),
+            None => "no incident".to_owned(),
+        },
     };
     format!(
         "{}kept {} {} {}TERM  {incident}",

@@ -1,6 +1,7 @@
 //! The incident that is open: its journal as far as it is known here, what is on its way to the
 //! disk, and what did not get there.
 
+mod close;
 pub mod command;
 mod form;
 mod past;
@@ -14,7 +15,7 @@ mod update;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::effect::{JobId, Order};
+use super::effect::{JobId, Offer, Order};
 use crate::journal::{Head, Line, Past, Story};
 use crate::model::identity::InstanceId;
 
@@ -22,14 +23,15 @@ pub use command::{Configured, Placeholder};
 pub use form::{Form, Typing};
 pub use record::Progress;
 
+pub(super) use close::{ask_close, close, look_again};
 pub(super) use command::ran;
 pub(super) use form::{key as form_key, paste as form_paste};
 pub(super) use past::{gone, look_back};
 pub(super) use record::of as record_of;
 pub(super) use tally::{count, tally};
 pub(super) use update::{
-    Then, add, append, ask_title, called, follow, interrupt, leave, look_at_clock, note, open, opened, quit,
-    record, take_note, titled, toggle_about, written,
+    Then, add, append, ask_title, called, find_open, follow, interrupt, leave, look_at_clock, note, open,
+    opened, quit, record, refused, take_note, titled, toggle_about, written,
 };
 
 /// What is kept.
@@ -37,8 +39,12 @@ pub(super) use update::{
 pub struct Keep {
     /// The incident.
     pub(super) incident: Option<Incident>,
-    /// The order that opens one.
-    pub(super) opening: Option<JobId>,
+    /// The order that opens one, and the title that was given.
+    pub(super) opening: Option<(JobId, Option<String>)>,
+    /// Whether the entry that closes it is on its way.
+    closing: bool,
+    /// The newest open one of this operator, which an empty title goes on with; `None`: not looked yet.
+    pub(super) offer: Option<Option<Offer>>,
     /// Entries that the desk has not answered yet.
     pub(super) waiting: BTreeMap<JobId, Waiting>,
     /// Entries that could not be written: they are tried again with the next one.
@@ -122,6 +128,18 @@ impl Keep {
     /// Returns what is not as it was written in the incident that is open.
     pub fn faults(&self) -> &[String] {
         self.incident.as_ref().map_or(&[], Incident::faults)
+    }
+
+    /// Returns the incident of this operator that could be gone on with, where none is open here.
+    pub fn offer(&self) -> Option<&Offer> {
+        self.offer.as_ref()?.as_ref().filter(|_| !self.is_open())
+    }
+
+    /// Returns the title of the incident that is being opened; empty: the newest open one's.
+    pub fn opening(&self) -> Option<&str> {
+        self.opening
+            .as_ref()
+            .map(|(_, title)| title.as_deref().unwrap_or(""))
     }
 
     /// Returns whether an incident is open, or on its way.

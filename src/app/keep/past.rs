@@ -10,7 +10,11 @@ use crate::model::world::World;
 /// Adds what a new sample shows; journals that a client has gone, where the incident tells of its server.
 pub(in crate::app) fn look_back(app: &mut App, world: &World) -> Vec<Effect> {
     for instance in &world.judged.instances {
-        app.keep.pasts.entry(instance.id).or_default().add(world, instance);
+        app.keep
+            .pasts
+            .entry(instance.id)
+            .or_default()
+            .add(world, instance);
     }
     let threads = app.keep.incident.as_ref().map(|incident| &incident.story.threads);
     app.keep.pasts.retain(|id, _| {
@@ -21,12 +25,17 @@ pub(in crate::app) fn look_back(app: &mut App, world: &World) -> Vec<Effect> {
 
 /// Has the journal say between which samples clients have gone that it does not tell of yet.
 pub(in crate::app) fn gone(app: &mut App) -> Vec<Effect> {
-    let Some(incident) = app.keep.incident.as_ref().filter(|_| !app.options.read_only) else {
+    let writes = !app.options.read_only && !app.keep.closing;
+    let Some(incident) = app.keep.incident.as_ref().filter(|_| writes) else {
         return Vec::new();
     };
     let mut entries = Vec::new();
     for thread in incident.story.threads.values() {
-        let seen = app.keep.pasts.get(&thread.on.id).and_then(|past| past.unavailable());
+        let seen = app
+            .keep
+            .pasts
+            .get(&thread.on.id)
+            .and_then(|past| past.unavailable());
         if let Some(seen) = seen.filter(|_| thread.unavailable.is_none())
             && app.keep.gone.insert(thread.on.id)
         {

@@ -57,8 +57,15 @@ pub(super) fn plain(app: &App, record: &Record) -> String {
                 .map_or_else(|| "no".to_owned(), |act| act.at.rfc3339())
         };
         let (revoked, denied) = (at(&line.revoked), at(&line.denied));
-        let claimed = if line.is_claimed() { ", check not named" } else { "" };
-        lines.push(format!("{}: revoked {revoked}, denied {denied}{claimed}", line.lead));
+        let claimed = if line.is_claimed() {
+            ", check not named"
+        } else {
+            ""
+        };
+        lines.push(format!(
+            "{}: revoked {revoked}, denied {denied}{claimed}",
+            line.lead
+        ));
     }
     for note in &record.notes {
         lines.push(format!("{} {}: {}", note.at.rfc3339(), note.operator, note.text));

@@ -142,7 +142,11 @@ fn an_incident_that_is_not_as_it_was_written_is_said_wherever_it_is_read() {
     for keys in ["6 <enter> <enter>", "<esc> <esc> !", "<esc> i"] {
         press(&mut app, keys);
         let shown = screen(&app);
-        for part in ["journal line 5: edited", "nothing after entry 4", "snapshots/1.json missing"] {
+        for part in [
+            "journal line 5: edited",
+            "nothing after entry 4",
+            "snapshots/1.json missing",
+        ] {
             assert!(shown.contains(part), "{keys}: {part}\n{shown}");
         }
     }

@@ -393,11 +393,20 @@ fn what_was_entered_is_not_called_observed_and_a_denial_without_a_check_is_count
     let source = |name| {
         let export = incident.tell().unwrap().export(&kit::redactor());
         let record = &export.records[0];
-        let field = record.fields.iter().find(|field| field.name == name).unwrap().clone();
+        let field = record
+            .fields
+            .iter()
+            .find(|field| field.name == name)
+            .unwrap()
+            .clone();
         (field.source, field.operator, plain(&field.value), export)
     };
     let (from, by, ..) = source(FieldName::Authorization);
-    assert_eq!((from, by), (Some(FieldSource::Observed), None), "the leads were seen");
+    assert_eq!(
+        (from, by),
+        (Some(FieldSource::Observed), None),
+        "the leads were seen"
+    );
     let leads = leads(&world);
     append(&incident, revoked(&leads[0], 10), 11);
     append(&incident, denied(&leads[0], 20), 21);
@@ -417,16 +426,30 @@ fn what_was_entered_is_not_called_observed_and_a_denial_without_a_check_is_count
         );
         let (from, _, value, _) = source(FieldName::Revocation);
         assert_eq!(from, Some(FieldSource::Entered));
-        assert!(value.ends_with("denied 2026-12-01 01:08:02Z, check not named"), "{value}");
+        assert!(
+            value.ends_with("denied 2026-12-01 01:08:02Z, check not named"),
+            "{value}"
+        );
         let (_, _, value, _) = source(FieldName::FollowUp);
         assert_eq!(value, "name the check that denied b");
         assert_eq!(
             export.first_page.open_leads,
-            ["git (9): b ssh /run/user/1000/ssh|control: not revoked, denied 2026-12-01 01:08:02Z, check not named"]
+            [
+                "git (9): b ssh /run/user/1000/ssh|control: not revoked, denied 2026-12-01 01:08:02Z, check not named"
+            ]
         );
-        assert!(export.first_page.next_step.starts_with("name the check that showed that b ssh"));
+        assert!(
+            export
+                .first_page
+                .next_step
+                .starts_with("name the check that showed that b ssh")
+        );
         let markdown = markdown::incident(&export);
-        for part in ["by ana at the gateway", "(token introspection: inactive)", "check not named"] {
+        for part in [
+            "by ana at the gateway",
+            "(token introspection: inactive)",
+            "check not named",
+        ] {
             assert!(markdown.contains(part), "{part}: {markdown}");
         }
     }
@@ -509,12 +532,14 @@ fn a_client_and_a_parent_that_earlier_samples_showed_are_in_the_record() {
     );
     // A single sample that was saved: its judgement names the parent before.
     let mut alone = later;
-    alone.judged.instances[0].facts.push(mcpwake::model::finding::Fact {
-        code: "reparented_seen".to_owned(),
-        text: "its parent is init (1): it was 5 in an earlier sample".to_owned(),
-        source: "/proc/9/stat".to_owned(),
-        weight: mcpwake::model::finding::Weight::Supporting,
-    });
+    alone.judged.instances[0]
+        .facts
+        .push(mcpwake::model::finding::Fact {
+            code: "reparented_seen".to_owned(),
+            text: "its parent is init (1): it was 5 in an earlier sample".to_owned(),
+            source: "/proc/9/stat".to_owned(),
+            weight: mcpwake::model::finding::Weight::Supporting,
+        });
     let evidence = Evidence {
         file: None,
         program: "mcpwake".to_owned(),

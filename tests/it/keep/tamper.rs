@@ -214,11 +214,19 @@ fn what_is_opened_says_what_was_changed_and_shows_the_newest_snapshot_that_is_so
     fs::write(&second, "{}").unwrap();
     let shown = incident.newest_snapshot().unwrap();
     assert_eq!(shown.world().sample.taken_at, kit::NOW);
-    let [changed] = &incident.problems().unwrap()[..] else { panic!() };
+    let [changed] = &incident.problems().unwrap()[..] else {
+        panic!()
+    };
     assert!(changed.contains("changed"), "{changed}");
     let text = fs::read_to_string(incident.journal()).unwrap();
-    fs::write(incident.journal(), text.replacen("\"processes\":3", "\"processes\":4", 1)).unwrap();
-    let [edited] = &incident.problems().unwrap()[..] else { panic!() };
+    fs::write(
+        incident.journal(),
+        text.replacen("\"processes\":3", "\"processes\":4", 1),
+    )
+    .unwrap();
+    let [edited] = &incident.problems().unwrap()[..] else {
+        panic!()
+    };
     assert!(
         edited.starts_with("journal line 2: edited, nothing after entry 1 is shown: "),
         "{edited}"

@@ -167,7 +167,7 @@ fn output_is_attached_byte_for_byte_and_a_pipe_is_refused() {
     for path in ["/dev/zero", "/nowhere/to/be/found"] {
         let outcome = work.carry_out(attach(Material::File(path.to_owned()))).0;
         assert!(
-            matches!(&outcome, Outcome::Written(Err(why)) if why.contains(path)),
+            matches!(&outcome, Outcome::Refused(why) if why.contains(path)),
             "{outcome:?}"
         );
     }
