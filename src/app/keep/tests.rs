@@ -1,5 +1,7 @@
 //! What keys keep: incidents, notes, marks; what is not on the disk; what stands against quitting.
 
+mod closing;
+
 use std::sync::Arc;
 
 use proptest::prelude::*;
@@ -44,7 +46,7 @@ fn the_first_note_asks_for_a_title_once() {
     let incident = app.keep().incident().expect("an incident");
     assert_eq!(incident.title(), "OPS-1412");
     assert_eq!(incident.head().map(|head| head.seq), Some(3));
-    assert!(app.status().is_some_and(|said| said.ends_with("entry 3")));
+    assert_eq!(app.status(), Some("on disk: entry 3: the note on git 48271"));
 }
 
 #[test]

@@ -295,7 +295,7 @@ fn quitting_asks_while_one_is_under_way_and_while_one_has_no_end() {
     bench.press("q");
     let all = reasons(&bench);
     assert!(
-        all.iter().any(|one| one.contains("1 signals without an outcome")),
+        all.iter().any(|one| one.contains("1 signal without an outcome")),
         "{all:?}"
     );
 }
