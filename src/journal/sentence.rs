@@ -40,6 +40,37 @@ pub(super) fn sentence(entry: &Entry) -> Option<String> {
                 file.path, file.sha256
             )
         }
+        Entry::Revoked { .. } | Entry::Denied { .. } | Entry::JobCancelled { .. } => {
+            return about_authority(entry);
+        }
+        Entry::ClientUnavailable { on, basis, .. } => {
+            format!("{}: client unavailable ({basis})", named(on))
+        }
+        Entry::Override { missing, .. } => format!("passed over: {}", missing.join(", ")),
+        Entry::AboutToSignal { .. } | Entry::Sent { .. } | Entry::Outcome { .. } => {
+            return about_signal(entry);
+        }
+        Entry::ClockChanged { from, to } => {
+            let direction = if to < from { "back" } else { "forward" };
+            format!(
+                "the clock was set {direction} from {} to {}",
+                moment(*from),
+                moment(*to)
+            )
+        }
+        Entry::TornTailMoved { to, bytes, .. } => {
+            format!("moved an unfinished line of {bytes} bytes to {to}")
+        }
+        Entry::TerminalLost {} => "the terminal went away".to_owned(),
+        Entry::Closed { remaining } => remaining
+            .as_ref()
+            .map_or_else(|| "closed".to_owned(), |left| format!("closed; left: {left}")),
+    })
+}
+
+/// What was taken away, with who did it and how.
+fn about_authority(entry: &Entry) -> Option<String> {
+    Some(match entry {
         Entry::Revoked {
             on,
             lead,
@@ -78,28 +109,7 @@ pub(super) fn sentence(entry: &Entry) -> Option<String> {
                 moment(*cancelled_at)
             )
         }
-        Entry::ClientUnavailable { on, basis, .. } => {
-            format!("{}: client unavailable ({basis})", named(on))
-        }
-        Entry::Override { missing, .. } => format!("passed over: {}", missing.join(", ")),
-        Entry::AboutToSignal { .. } | Entry::Sent { .. } | Entry::Outcome { .. } => {
-            return about_signal(entry);
-        }
-        Entry::ClockChanged { from, to } => {
-            let direction = if to < from { "back" } else { "forward" };
-            format!(
-                "the clock was set {direction} from {} to {}",
-                moment(*from),
-                moment(*to)
-            )
-        }
-        Entry::TornTailMoved { to, bytes, .. } => {
-            format!("moved an unfinished line of {bytes} bytes to {to}")
-        }
-        Entry::TerminalLost {} => "the terminal went away".to_owned(),
-        Entry::Closed { remaining } => remaining
-            .as_ref()
-            .map_or_else(|| "closed".to_owned(), |left| format!("closed; left: {left}")),
+        _ => return None,
     })
 }
 

@@ -62,7 +62,10 @@ fn digits_alone_are_a_title_only_when_they_are_meant() {
     found(&mut app, None);
     assert_eq!(press(&mut app, "T 260 <enter>"), []);
     let (_, why) = asked(&app);
-    assert!(why.contains("the TITLE of an incident: Enter again calls it 260"), "{why}");
+    assert!(
+        why.contains("the TITLE of an incident: Enter again calls it 260"),
+        "{why}"
+    );
     assert_eq!(app.prompt().map(Prompt::text), Some("260"));
     // Others are doubted anew.
     assert_eq!(press(&mut app, "1 <enter>"), []);
@@ -97,14 +100,21 @@ fn an_attachment_that_cannot_be_read_is_not_pending() {
     let why = "open nosuch: No such file or directory".to_owned();
     update(&mut app, Event::Done(jobs(&effects)[0], Outcome::Refused(why)));
     let said = app.status().unwrap_or_default();
-    assert!(said.starts_with("NOT DONE: open nosuch") && said.contains("nothing is pending"), "{said}");
+    assert!(
+        said.starts_with("NOT DONE: open nosuch") && said.contains("nothing is pending"),
+        "{said}"
+    );
     assert!(app.keep().not_on_disk().is_empty());
     let written = served(&mut app, &mut journal, "<esc> m later <enter>");
     assert!(matches!(&written[..], [Entry::Note { .. }]), "{written:?}");
 }
 
 fn target(world: &World) -> TargetRef {
-    let git = world.judged.instances.iter().find(|one| one.name.lossy() == "git");
+    let git = world
+        .judged
+        .instances
+        .iter()
+        .find(|one| one.name.lossy() == "git");
     let git = git.expect("git");
     TargetRef {
         key: git.lead_process(),
@@ -146,8 +156,14 @@ fn unresolved(boot_id: Option<&str>) -> (App, Journal, Arc<World>) {
 fn without(number: u32) -> Arc<World> {
     let mut scene = live();
     scene.seq += 1;
-    scene.sample.processes.remove(&Pid::new(i64::from(number)).expect("a pid"));
-    scene.judged.instances.retain(|one| one.lead_process().pid.get() != number);
+    scene
+        .sample
+        .processes
+        .remove(&Pid::new(i64::from(number)).expect("a pid"));
+    scene
+        .judged
+        .instances
+        .retain(|one| one.lead_process().pid.get() != number);
     scene.world()
 }
 
@@ -155,13 +171,27 @@ fn without(number: u32) -> Arc<World> {
 fn a_signal_without_an_outcome_is_looked_at_again_by_a_key_and_never_by_itself() {
     let (mut app, mut journal, _) = unresolved(None);
     let written = served(&mut app, &mut journal, "<a-l>");
-    let [Entry::Outcome { outcome: OutcomeKind::StillThere, after_ms: None, .. }] = &written[..] else {
+    let [
+        Entry::Outcome {
+            outcome: OutcomeKind::StillThere,
+            after_ms: None,
+            ..
+        },
+    ] = &written[..]
+    else {
         panic!("{written:?}")
     };
     let effects = update(&mut app, Event::World(without(48_271)));
     assert_eq!(serve(&mut app, &mut journal, effects), [], "not by itself");
     let written = served(&mut app, &mut journal, "<a-l>");
-    let [Entry::Outcome { outcome: OutcomeKind::AlreadyGone, after_ms: None, detail: Some(detail), .. }] = &written[..]
+    let [
+        Entry::Outcome {
+            outcome: OutcomeKind::AlreadyGone,
+            after_ms: None,
+            detail: Some(detail),
+            ..
+        },
+    ] = &written[..]
     else {
         panic!("{written:?}")
     };
@@ -170,7 +200,10 @@ fn a_signal_without_an_outcome_is_looked_at_again_by_a_key_and_never_by_itself()
         "gone when looked at again at 2026-12-01T01:07:12.000Z; when it ended was not seen"
     );
     assert_eq!(press(&mut app, "<a-l>"), []);
-    assert!(app.status().is_some_and(|said| said.contains("no signal of this incident")));
+    assert!(
+        app.status()
+            .is_some_and(|said| said.contains("no signal of this incident"))
+    );
     assert_eq!(press(&mut app, "q"), [Effect::Quit], "nothing is left open");
 }
 
@@ -184,7 +217,10 @@ fn what_another_boot_or_a_partial_view_shows_is_no_outcome() {
     world.sample.hidden = Some(3);
     update(&mut app, Event::World(Arc::new(world)));
     assert_eq!(press(&mut app, "<a-l>"), []);
-    assert!(app.status().is_some_and(|said| said.contains("hidden from this user")));
+    assert!(
+        app.status()
+            .is_some_and(|said| said.contains("hidden from this user"))
+    );
 }
 
 #[test]
@@ -193,7 +229,10 @@ fn an_incident_is_closed_with_what_is_left_and_nothing_is_written_behind_it() {
     press(&mut app, "<a-i>");
     let (label, why) = asked(&app);
     assert_eq!(label, "close, what is left: ");
-    assert!(why.starts_with("LEFT OPEN: git 48271: ") && why.contains("1 signal without an outcome"), "{why}");
+    assert!(
+        why.starts_with("LEFT OPEN: git 48271: ") && why.contains("1 signal without an outcome"),
+        "{why}"
+    );
     let effects = press(&mut app, "the-remote <enter>");
     let [Effect::Desk(_, Order::Append(entry))] = &effects[..] else {
         panic!("{effects:?}")
@@ -210,7 +249,10 @@ fn an_incident_is_closed_with_what_is_left_and_nothing_is_written_behind_it() {
     assert_eq!(press(&mut app, "q"), [Effect::Quit]);
     let mut app = live_app();
     press(&mut app, "<a-i>");
-    assert!(app.status().is_some_and(|said| said.contains("no incident is open")));
+    assert!(
+        app.status()
+            .is_some_and(|said| said.contains("no incident is open"))
+    );
 }
 
 #[test]
@@ -226,7 +268,10 @@ fn what_could_not_be_closed_stays_open_and_is_not_tried_again() {
     // What is not on the disk would be lost.
     press(&mut app, "m y <enter> <a-i>");
     assert!(app.prompt().is_none());
-    assert!(app.status().is_some_and(|said| said.starts_with("not closed yet")));
+    assert!(
+        app.status()
+            .is_some_and(|said| said.starts_with("not closed yet"))
+    );
 }
 
 /// The live world, where the client of so many is gone with its parenthood.
@@ -258,7 +303,10 @@ fn a_client_that_was_seen_to_go_is_in_the_record_and_in_the_journal() {
         )
     );
     let told = crate::journal::record::plain(&record.fields[1].value);
-    assert!(told.starts_with(&client.pid.to_string()) && told.contains("gone since"), "{told}");
+    assert!(
+        told.starts_with(&client.pid.to_string()) && told.contains("gone since"),
+        "{told}"
+    );
     // Once the incident tells of the server, the interval is journalled, once.
     let (_, mut answer) = opened(&mut journal, None, &world);
     let note = Entry::Note {
@@ -267,13 +315,28 @@ fn a_client_that_was_seen_to_go_is_in_the_record_and_in_the_journal() {
     };
     answer.lines.push(journal.add(&note));
     let effects = press(&mut app, "i T <enter>");
-    let effects = update(&mut app, Event::Done(jobs(&effects)[0], Outcome::Opened(Ok(answer))));
+    let effects = update(
+        &mut app,
+        Event::Done(jobs(&effects)[0], Outcome::Opened(Ok(answer))),
+    );
     let written = serve(&mut app, &mut journal, effects);
-    let [Entry::ClientUnavailable { on, after, source: FieldSource::Observed, basis, .. }] = &written[..] else {
+    let [
+        Entry::ClientUnavailable {
+            on,
+            after,
+            source: FieldSource::Observed,
+            basis,
+            ..
+        },
+    ] = &written[..]
+    else {
         panic!("{written:?}")
     };
     assert_eq!((on.id, *after), (instance.id, Some(world.sample.taken_at)));
-    assert!(basis.starts_with(&format!("client {} was in the sample of", client.pid)), "{basis}");
+    assert!(
+        basis.starts_with(&format!("client {} was in the sample of", client.pid)),
+        "{basis}"
+    );
     let written = served(&mut app, &mut journal, "m y <enter>");
     assert!(matches!(&written[..], [Entry::Note { .. }]), "{written:?}");
 }
@@ -298,10 +361,19 @@ fn a_message_with_a_path_keeps_its_end() {
     let mut app = live_app();
     let mut journal = Journal::of(&live().world());
     let (_, mut answer) = opened(&mut journal, Some("OPS-2".to_owned()), &live().world());
-    answer.path = format!("/var/lib/{}/incidents/20261201T010802.123Z-devbox-7-ops-2", "x".repeat(80));
+    answer.path = format!(
+        "/var/lib/{}/incidents/20261201T010802.123Z-devbox-7-ops-2",
+        "x".repeat(80)
+    );
     let effects = press(&mut app, "i OPS-2 <enter>");
-    update(&mut app, Event::Done(jobs(&effects)[0], Outcome::Opened(Ok(answer))));
+    update(
+        &mut app,
+        Event::Done(jobs(&effects)[0], Outcome::Opened(Ok(answer))),
+    );
     let said = app.status().unwrap_or_default();
     assert!(said.starts_with("incident OPS-2 is open in /var/lib/"), "{said}");
-    assert!(said.ends_with("-devbox-7-ops-2") && said.chars().count() < 80, "{said}");
+    assert!(
+        said.ends_with("-devbox-7-ops-2") && said.chars().count() < 80,
+        "{said}"
+    );
 }

@@ -282,11 +282,19 @@ fn the_newest_open_incident_is_found_gone_on_with_and_closed() {
     let close = || Order::Append(Box::new(Entry::Closed { remaining: None }));
     assert!(matches!(second.carry_out(close()).0, Outcome::Written(Ok(_))));
     // Nothing comes behind the end.
-    assert!(matches!(second.carry_out(note("late")).0, Outcome::Written(Err(_))));
+    assert!(matches!(
+        second.carry_out(note("late")).0,
+        Outcome::Written(Err(_))
+    ));
     assert_eq!(found(&mut second).as_deref(), Some("OPS-2"));
     assert!(matches!(third.carry_out(close()).0, Outcome::Written(Ok(_))));
     // The offered one was closed meanwhile, and a closed one is not gone on with.
-    let outcome = second.carry_out(Order::Open { title: None, on: world() }).0;
+    let outcome = second
+        .carry_out(Order::Open {
+            title: None,
+            on: world(),
+        })
+        .0;
     assert!(matches!(outcome, Outcome::Opened(Err(_))), "{outcome:?}");
     assert_eq!(found(&mut second), None);
 }
