@@ -162,6 +162,10 @@ pub(super) fn named(instance: &InstanceRef) -> String {
 
 /// Returns what the procedure wants next: keep, revoke, verify, end, look again.
 fn next_step(story: &Story, records: &[Record]) -> String {
+    // Whoever closed it has said what is left.
+    if let Some(left) = story.closed.as_ref().and_then(|act| act.how.clone()) {
+        return left;
+    }
     if story.snapshots.is_empty() {
         return "save a snapshot: nothing is kept yet".to_owned();
     }
@@ -194,10 +198,7 @@ fn next_step(story: &Story, records: &[Record]) -> String {
         }
     }
     match &story.closed {
-        Some(act) => act
-            .how
-            .clone()
-            .unwrap_or_else(|| "nothing: the incident is closed".to_owned()),
-        None => "close the incident".to_owned(),
+        Some(_) => "nothing: the incident is closed".to_owned(),
+        None => "close the incident: mcpwake incident close, or Alt-i".to_owned(),
     }
 }

@@ -8,21 +8,35 @@ use crate::model::sample::Sample;
 use crate::text::redact::Redactor;
 use crate::text::{Safe, shell};
 
+use super::entry::FieldSource;
 use super::past::Past;
 use super::record::Piece::{self, Code, Words};
+use super::story::Thread;
 
 /// The fact that an earlier sample of the same run showed another parent.
 const REPARENTED_SEEN: &str = "reparented_seen";
 
 /// Returns the client's pid and command, or that none was seen.
-pub(super) fn client(sample: &Sample, instance: &Instance, past: &Past, redactor: &Redactor) -> Vec<Piece> {
+pub(super) fn client(
+    sample: &Sample,
+    instance: &Instance,
+    thread: &Thread,
+    redactor: &Redactor,
+) -> Vec<Piece> {
     let Some(client) = &instance.client else {
-        if let Some(earlier) = past.client(redactor) {
+        if let Some(earlier) = thread.past.client(redactor) {
             return earlier;
         }
+        let known = thread.unavailable.as_ref();
+        let seen = known.is_some_and(|known| known.source == FieldSource::Observed);
+        let absence = if seen {
+            "not in this snapshot"
+        } else {
+            "not observed"
+        };
         let by_configuration = instance.identified_by.client.as_ref();
         let label = by_configuration.map(|name| format!("; {name} by configuration"));
-        return vec![Words(format!("not observed{}", label.unwrap_or_default()))];
+        return vec![Words(format!("{absence}{}", label.unwrap_or_default()))];
     };
     let name = redactor.line(&client.name.lossy());
     let mut pieces = vec![Words(format!(

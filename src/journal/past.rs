@@ -93,10 +93,9 @@ impl Past {
             after: Some(client.seen),
             before: Some(gone),
             basis: format!(
-                "client {} was in the sample of {}, and not in that of {}",
+                "client {} ({}) was in the first of these samples, not in the second",
                 client.process.key.pid,
-                moment(client.seen),
-                moment(gone)
+                client.process.comm.lossy()
             ),
             source: FieldSource::Observed,
         })

@@ -166,7 +166,7 @@ impl Record {
             instance: thread.on.clone(),
             fields,
             times: Times {
-                client_unavailable: unavailable(thread),
+                client_unavailable: unavailable(thread, redactor),
                 last_action_started: thread
                     .fields
                     .get(&FieldName::LastAttempt)
@@ -246,8 +246,13 @@ fn leads(thread: &Thread, instance: Option<&Instance>, redactor: &Redactor) -> V
 }
 
 /// What was journalled, else what was seen.
-fn unavailable(thread: &Thread) -> Option<Unavailable> {
-    thread.unavailable.clone().or_else(|| thread.past.unavailable())
+fn unavailable(thread: &Thread, redactor: &Redactor) -> Option<Unavailable> {
+    let seen = || {
+        let seen = thread.past.unavailable()?;
+        let basis = redactor.line(&seen.basis);
+        Some(Unavailable { basis, ..seen })
+    };
+    thread.unavailable.clone().or_else(seen)
 }
 
 struct Maker<'a> {
@@ -318,7 +323,7 @@ impl Maker<'_> {
             FieldName::ObservedAt => self.observed_at(),
             FieldName::Client => {
                 let mut pieces = sample.map_or_else(Vec::new, |(sample, instance)| {
-                    observe::client(sample, instance, &self.thread.past, self.redactor)
+                    observe::client(sample, instance, self.thread, self.redactor)
                 });
                 pieces.extend(self.unavailable());
                 Some(pieces)
@@ -356,7 +361,7 @@ impl Maker<'_> {
     }
 
     fn unavailable(&self) -> Option<Piece> {
-        let unavailable = unavailable(self.thread)?;
+        let unavailable = unavailable(self.thread, self.redactor)?;
         let time = |time: Option<UnixMillis>| time.map_or_else(|| "an unknown time".to_owned(), moment);
         Some(Piece::Words(format!(
             "· unavailable between {} and {} ({}; {})",

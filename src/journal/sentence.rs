@@ -3,6 +3,7 @@
 use super::entry::{AttachedFrom, Entry, SnapshotReason};
 use super::export::named;
 use super::record::moment;
+use crate::model::time::UnixMillis;
 
 /// Returns an entry as a sentence; `None` for what only a record tells.
 pub(super) fn sentence(entry: &Entry) -> Option<String> {
@@ -43,8 +44,21 @@ pub(super) fn sentence(entry: &Entry) -> Option<String> {
         Entry::Revoked { .. } | Entry::Denied { .. } | Entry::JobCancelled { .. } => {
             return about_authority(entry);
         }
-        Entry::ClientUnavailable { on, basis, .. } => {
-            format!("{}: client unavailable ({basis})", named(on))
+        Entry::ClientUnavailable {
+            on,
+            after,
+            before,
+            basis,
+            source,
+        } => {
+            let time = |time: &Option<UnixMillis>| time.map_or_else(|| "an unknown time".to_owned(), moment);
+            format!(
+                "{}: client unavailable between {} and {} ({basis}; {})",
+                named(on),
+                time(after),
+                time(before),
+                source.word()
+            )
         }
         Entry::Override { missing, .. } => format!("passed over: {}", missing.join(", ")),
         Entry::AboutToSignal { .. } | Entry::Sent { .. } | Entry::Outcome { .. } => {

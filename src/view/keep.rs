@@ -86,7 +86,7 @@ pub(super) fn fault_line(faults: &[String]) -> Option<String> {
 pub(super) fn faults(app: &App) -> Vec<Para> {
     let faults = app.keep().faults().iter();
     faults
-        .map(|fault| Para::labelled(lit("NOT AS WRITTEN", Tone::Alarm), say(fault, Tone::Alarm)))
+        .map(|fault| Para::labelled(lit("FAULT", Tone::Alarm), say(fault, Tone::Alarm)))
         .collect()
 }
 

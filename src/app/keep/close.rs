@@ -30,7 +30,7 @@ pub(in crate::app) fn ask_close(app: &mut App) {
     let why = if left.is_empty() {
         "Nothing is known to be left open. Enter: close; Esc: keep it open".to_owned()
     } else {
-        format!("LEFT OPEN: {}. Enter: close all the same", left.join("; "))
+        format!("Enter: close all the same. LEFT OPEN: {}", left.join("; "))
     };
     app.prompt = Some(Prompt {
         purpose: Purpose::Close { why },

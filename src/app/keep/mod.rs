@@ -43,8 +43,8 @@ pub struct Keep {
     pub(super) opening: Option<(JobId, Option<String>)>,
     /// Whether the entry that closes it is on its way.
     closing: bool,
-    /// The newest open one of this operator, which an empty title goes on with; `None`: not looked yet.
-    pub(super) offer: Option<Option<Offer>>,
+    /// The newest open one of this operator, which an empty title goes on with.
+    pub(super) offer: Offered,
     /// Entries that the desk has not answered yet.
     pub(super) waiting: BTreeMap<JobId, Waiting>,
     /// Entries that could not be written: they are tried again with the next one.
@@ -61,6 +61,24 @@ pub struct Keep {
     tallies: tally::Tallies,
     /// The wall clock less the time since boot, as it was first; `None`: no sample yet.
     pub(super) clock_offset_ms: Option<i64>,
+}
+
+/// Whether there is an incident to go on with.
+#[derive(Debug, Default)]
+pub(super) enum Offered {
+    /// Nobody has looked yet.
+    #[default]
+    Unknown,
+    /// There is none.
+    Nothing,
+    /// This one.
+    One(Offer),
+}
+
+impl From<Option<Offer>> for Offered {
+    fn from(found: Option<Offer>) -> Self {
+        found.map_or(Self::Nothing, Self::One)
+    }
 }
 
 /// An entry on its way to the disk.
@@ -132,7 +150,10 @@ impl Keep {
 
     /// Returns the incident of this operator that could be gone on with, where none is open here.
     pub fn offer(&self) -> Option<&Offer> {
-        self.offer.as_ref()?.as_ref().filter(|_| !self.is_open())
+        match &self.offer {
+            Offered::One(offer) if !self.is_open() => Some(offer),
+            _ => None,
+        }
     }
 
     /// Returns the title of the incident that is being opened; empty: the newest open one's.

@@ -4,7 +4,7 @@
 use super::update::append;
 use crate::app::App;
 use crate::app::effect::Effect;
-use crate::journal::{Entry, InstanceRef};
+use crate::journal::{Entry, InstanceRef, Past};
 use crate::model::world::World;
 
 /// Adds what a new sample shows; journals that a client has gone, where the incident tells of its server.
@@ -31,11 +31,7 @@ pub(in crate::app) fn gone(app: &mut App) -> Vec<Effect> {
     };
     let mut entries = Vec::new();
     for thread in incident.story.threads.values() {
-        let seen = app
-            .keep
-            .pasts
-            .get(&thread.on.id)
-            .and_then(|past| past.unavailable());
+        let seen = app.keep.pasts.get(&thread.on.id).and_then(Past::unavailable);
         if let Some(seen) = seen.filter(|_| thread.unavailable.is_none())
             && app.keep.gone.insert(thread.on.id)
         {

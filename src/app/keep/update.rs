@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::close::{closed, closes};
 use super::tally::{self, tally};
-use super::{Form, Incident, Waiting};
+use super::{Form, Incident, Offered, Waiting};
 use crate::app::act::{self, Intent};
 use crate::app::effect::{Effect, JobId, Opened, Order};
 use crate::app::popup::{Content, Popup};
@@ -52,8 +52,8 @@ pub(in crate::app) fn ask_title(app: &mut App, then: Then) {
     let offer = app.keep.offer().map(|offer| offer.title.clone());
     let empty = match (&app.keep.offer, &offer) {
         (_, Some(title)) => format!("; empty: go on with {title}"),
-        (None, None) => "; empty: your newest open one".to_owned(),
-        (Some(_), None) => String::new(),
+        (Offered::Unknown, None) => "; empty: your newest open one".to_owned(),
+        (_, None) => String::new(),
     };
     app.prompt = Some(Prompt {
         purpose: Purpose::Title {
@@ -93,7 +93,7 @@ pub(in crate::app) fn find_open(app: &mut App) -> Vec<Effect> {
 /// been meant for a dialog.
 pub(in crate::app) fn titled(app: &mut App, title: &str, then: Then, doubted: Option<&str>) -> Vec<Effect> {
     let title = title.trim();
-    if title.is_empty() && app.keep.offer == Some(None) {
+    if title.is_empty() && matches!(app.keep.offer, Offered::Nothing) {
         let why = "A title is needed, such as a ticket number: no incident of yours is open; Esc";
         ask_again(app, then, "", why.to_owned());
         return Vec::new();
@@ -335,7 +335,7 @@ pub(in crate::app) fn written(app: &mut App, job: JobId, result: Result<Vec<Line
             add(app, &lines);
             let head = app.keep.incident.as_ref().and_then(Incident::head);
             let seq = head.map_or(0, |head| head.seq);
-            if !is_count(&waiting.order) {
+            if !comes_by_itself(&waiting.order) {
                 app.say(format!("on disk: entry {seq}: {}", waiting.what));
             }
         }
@@ -353,13 +353,19 @@ pub(in crate::app) fn written(app: &mut App, job: JobId, result: Result<Vec<Line
 /// Takes the desk's answer that something cannot be done: it does not wait for a better time.
 pub(in crate::app) fn refused(app: &mut App, job: JobId, why: &str) {
     if let Some(waiting) = app.keep.waiting.remove(&job) {
-        app.say(format!("NOT DONE: {why}; nothing is pending ({})", waiting.what));
+        app.say(format!("NOT DONE, nothing is pending: {}: {why}", waiting.what));
     }
 }
 
 /// Whether an order comes by itself: its answer is none to a key.
-fn is_count(order: &Order) -> bool {
-    matches!(order, Order::Append(entry) if matches!(**entry, Entry::SinceRevoked { .. }))
+fn comes_by_itself(order: &Order) -> bool {
+    let by_itself = |entry: &Entry| {
+        matches!(
+            entry,
+            Entry::SinceRevoked { .. } | Entry::ClientUnavailable { .. }
+        )
+    };
+    matches!(order, Order::Append(entry) if by_itself(entry))
 }
 
 /// Has the journal say that the wall clock was set: it moved against the time since boot.

@@ -129,10 +129,15 @@ fn the_next_step_follows_the_procedure() {
     append(&incident, outcome(OutcomeKind::StillThere, None), 42);
     assert!(next_step(&incident).ends_with("still there"));
     append(&incident, outcome(OutcomeKind::Exited, Some(212)), 43);
-    assert_eq!(next_step(&incident), "close the incident");
+    assert_eq!(
+        next_step(&incident),
+        "close the incident: mcpwake incident close, or Alt-i"
+    );
     let remaining = Some("look for the push on the remote".to_owned());
     append(&incident, Entry::Closed { remaining }, 50);
     assert_eq!(next_step(&incident), "look for the push on the remote");
+    append(&incident, Entry::Closed { remaining: None }, 51);
+    assert_eq!(next_step(&incident), "nothing: the incident is closed");
 }
 
 #[test]
@@ -522,13 +527,32 @@ fn a_client_and_a_parent_that_earlier_samples_showed_are_in_the_record() {
     );
     let told = field(record, FieldName::Client);
     assert!(
-        told.starts_with("5 (start key 500) claude --resume last seen 2026-12-01 01:08:02Z, gone since · unavailable between 2026-12-01 01:08:02Z and 2026-12-01 01:09:02Z (client 5 was in the sample"),
+        told.starts_with("5 (start key 500) claude --resume last seen 2026-12-01 01:08:02Z, gone since · unavailable between 2026-12-01 01:08:02Z and 2026-12-01 01:09:02Z (client 5 (claude) was in the first of these samples, not in the second; observed)"),
         "{told}"
     );
     let unavailable = record.times.client_unavailable.as_ref().unwrap();
     assert_eq!(
         (unavailable.after, unavailable.before, unavailable.source),
         (Some(kit::NOW), Some(kit::later(60_000)), FieldSource::Observed)
+    );
+    // Its interval alone is on disk: it was seen, though no snapshot shows it.
+    let journalled = Entry::ClientUnavailable {
+        on: target().instance.unwrap(),
+        after: Some(kit::NOW),
+        before: Some(kit::later(60_000)),
+        basis: "client 5 (claude) was in the first of these samples, not in the second".to_owned(),
+        source: FieldSource::Observed,
+    };
+    let other = kit::open(&state.store(), "OPS-2");
+    other
+        .save(&kit::snapshot(&later), SnapshotReason::Freeze, &kit::operator())
+        .unwrap();
+    append(&other, journalled, 1);
+    let export = other.tell().unwrap().export(&kit::redactor());
+    let told = field(&export.records[0], FieldName::Client);
+    assert!(
+        told.starts_with("not in this snapshot; Claude Code by configuration · unavailable between"),
+        "{told}"
     );
     // A single sample that was saved: its judgement names the parent before.
     let mut alone = later;
