@@ -67,6 +67,14 @@ pub(super) fn writes(app: &App) -> Availability {
     world(app)
 }
 
+/// An incident is open, and files may be written.
+pub(super) fn incident(app: &App) -> Availability {
+    match writes(app) {
+        Availability::Yes => when(app.keep.incident().is_some(), "no incident is open"),
+        no => no,
+    }
+}
+
 /// There is a row of this machine, and signals may be sent.
 pub(super) fn signals(app: &App) -> Availability {
     if app.options.origin.is_some() {

@@ -85,6 +85,8 @@ fn run(app: &mut App, command: Command) -> Vec<Effect> {
         Command::Freeze => return freeze::toggle(app),
         Command::Incident => keep::open(app),
         Command::Note => keep::note(app),
+        Command::LookAgain => return keep::look_again(app),
+        Command::CloseIncident => keep::ask_close(app),
         Command::Record => return keep::record(app),
         Command::Copy => return copy::rows(app),
         Command::CopyRecord => return copy::record(app),

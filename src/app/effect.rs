@@ -7,6 +7,7 @@ use crate::journal::entry::{AttachedFrom, SnapshotReason};
 use crate::journal::{Entry, LeadRef, Line, Subject, TargetRef};
 use crate::model::act::{Look, Sent, Signal, Target, Watched};
 use crate::model::identity::{InstanceId, ProcessKey};
+use crate::model::time::UnixMillis;
 use crate::model::world::World;
 
 /// An order to the runtime.
@@ -77,6 +78,8 @@ pub enum Order {
         /// The world that names machine and operator.
         on: Arc<World>,
     },
+    /// Look which incident of the operator whom this world names is the newest open one.
+    FindOpen(Arc<World>),
     /// Append an entry to the journal of the open incident.
     Append(Box<Entry>),
     /// Attach output to the open incident.
@@ -174,6 +177,10 @@ pub enum Outcome {
     Opened(Result<Opened, String>),
     /// The entry is on the disk, with the lines of the journal that are new; or why it is not.
     Written(Result<Vec<Line>, String>),
+    /// The newest open incident of this operator, which an empty title goes on with.
+    Found(Option<Offer>),
+    /// Why what was ordered cannot be done; trying it again would not help.
+    Refused(String),
     /// What became of a copy, in words.
     Copied(String),
     /// The output of a command, to be attached, and how it ended; or why it was not run.
@@ -185,6 +192,15 @@ pub enum Outcome {
     Signalled(Result<(Sent, Vec<Line>), String>),
     /// What the wait behind a signal found.
     Watched(Watched),
+}
+
+/// An incident of this operator that is open on the disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offer {
+    /// Title.
+    pub title: String,
+    /// When it was opened.
+    pub at: UnixMillis,
 }
 
 /// An incident that was opened.
@@ -200,4 +216,6 @@ pub struct Opened {
     pub shown: Vec<InstanceId>,
     /// What was saved before and could not be copied in, and why.
     pub problem: Option<String>,
+    /// What is not as its journal says, or what the journal itself does not hold; empty: all is sound.
+    pub faults: Vec<String>,
 }

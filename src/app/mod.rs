@@ -32,9 +32,11 @@ use crate::model::time::UnixMillis;
 use crate::model::world::World;
 use crate::table::tree::Scope;
 use crate::table::{Breadth, Index, Node, Query, RowId, Shown, Sort, cells};
+use crate::text::width::{Glyphs, columns, truncate_middle};
 
 pub use effect::{
-    Attach, Copy, Demand, Effect, Excerpt, JobId, Material, Opened, Order, Outcome, Run, Signalling, Use,
+    Attach, Copy, Demand, Effect, Excerpt, JobId, Material, Offer, Opened, Order, Outcome, Run, Signalling,
+    Use,
 };
 pub use event::Event;
 pub use freeze::Feed;
@@ -273,6 +275,7 @@ impl App {
             || plan.breadth != Breadth::default()
             || self.nav.follows()
             || self.delivery.problem.is_some()
+            || !self.keep.faults().is_empty()
             || self.feed.not_saved().is_some()
     }
 
@@ -283,6 +286,15 @@ impl App {
 
     fn say(&mut self, text: String) {
         self.status = Some(text);
+    }
+
+    /// Says something that ends in a path: its middle goes where the screen is narrow, its end stays.
+    fn say_place(&mut self, before: &str, path: &str) {
+        let room = usize::from(self.size.0)
+            .saturating_sub(columns(before) + 2)
+            .max(16);
+        let path = truncate_middle(path, room, Glyphs::default()).into_owned();
+        self.say(format!("{before}{path}"));
     }
 
     fn label(&self) -> String {
@@ -334,13 +346,18 @@ impl App {
     }
 
     fn take(&mut self, world: &Arc<World>) -> Vec<Effect> {
+        let first = self.delivery.since.is_none();
         self.delivery.since.get_or_insert(world.sample.taken_at);
         self.delivery.problem = None;
         self.now = self.now.max(world.sample.taken_at);
-        let mut effects = keep::count(self, world);
+        let mut effects = keep::look_back(self, world);
+        effects.extend(keep::count(self, world));
         effects.extend(keep::look_at_clock(self, world));
         effects.extend(freeze::take(self, Arc::clone(world)));
         effects.extend(act::world(self, world));
+        if first {
+            effects.extend(keep::find_open(self));
+        }
         effects
     }
 
@@ -392,12 +409,20 @@ fn done(app: &mut App, job: JobId, outcome: Outcome) -> Vec<Effect> {
         Outcome::Saved(result) => freeze::done(app, job, result),
         Outcome::Opened(result) => {
             keep::opened(app, job, result);
-            return act::opened(app);
+            let mut effects = keep::gone(app);
+            effects.extend(act::opened(app));
+            return effects;
         }
         Outcome::Copied(said) => app.say(said),
         Outcome::Ran(result) => return keep::ran(app, job, result),
         Outcome::Written(result) if act::writes(app, job) => return act::written(app, result),
-        Outcome::Written(result) => keep::written(app, job, result),
+        Outcome::Written(result) => {
+            let mut effects = keep::written(app, job, result);
+            effects.extend(keep::gone(app));
+            return effects;
+        }
+        Outcome::Found(offer) => app.keep.offer = offer.into(),
+        Outcome::Refused(why) => keep::refused(app, job, &why),
         Outcome::Looked(looks) => act::looked(app, job, &looks),
         Outcome::Signalled(result) => return act::signalled(app, job, result),
         Outcome::Watched(watched) => return act::watched(app, job, watched),

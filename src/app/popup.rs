@@ -160,6 +160,13 @@ pub(super) fn key(app: &mut App, mut popup: Popup, key: Key) -> Vec<Effect> {
             _ => Vec::new(),
         };
     }
+    // A title that is typed blind into it must not close it halfway, and run the rest as commands.
+    let typed = matches!(key, Key::Char(_)) && matches!(popup.content, Content::Incident);
+    if typed && !matches!(key, Key::Char('j' | 'k' | 'g' | 'G' | ' ')) {
+        app.popup = Some(popup);
+        app.say("this incident is open: Esc closes the list; Alt-i closes the incident".to_owned());
+        return Vec::new();
+    }
     let page = i64::from(app.size.1.saturating_sub(6).max(1));
     let lines = match key {
         Key::Up | Key::Char('k') => -1,

@@ -7,9 +7,13 @@ use super::key::Key;
 use crate::journal::Subject;
 use crate::table::RowId;
 use crate::text::Safe;
+use crate::text::width::{Glyphs, truncate_middle};
 
 /// Longest text that a prompt takes, in characters.
 const LONGEST: usize = 4000;
+
+/// Columns of the title that could be gone on with.
+const LONGEST_OFFER: usize = 20;
 
 /// What is being typed.
 #[derive(Debug)]
@@ -37,6 +41,17 @@ pub(super) enum Purpose {
     Title {
         /// What follows once it is open.
         then: Then,
+        /// Title of the one that an empty title goes on with.
+        offer: Option<String>,
+        /// What it is asked for, or what speaks against what was typed.
+        why: String,
+        /// What was typed and doubted: the same once more is meant.
+        doubted: Option<String>,
+    },
+    /// What is left to be done of an incident that is closed.
+    Close {
+        /// What is known to be left open.
+        why: String,
     },
     /// A note.
     Note {
@@ -55,7 +70,14 @@ impl Prompt {
         match &self.purpose {
             Purpose::Filter { .. } => Safe::literal("filter: "),
             Purpose::Search { .. } => Safe::literal("search: "),
-            Purpose::Title { .. } => Safe::literal("title (empty: the open one): "),
+            Purpose::Title {
+                offer: Some(title), ..
+            } => {
+                let title = truncate_middle(title, LONGEST_OFFER, Glyphs::default());
+                Safe::from_text(&format!("title (empty: {title}): "))
+            }
+            Purpose::Title { .. } => Safe::literal("title of a new incident: "),
+            Purpose::Close { .. } => Safe::literal("close, what is left: "),
             Purpose::Note { whole: true, .. } => Safe::literal("note on the incident: "),
             Purpose::Note { on, .. } => match &on[..] {
                 [one] => Safe::from_text(&format!("note on {}: ", keep::called(one))),
@@ -79,10 +101,11 @@ impl Prompt {
         matches!(self.purpose, Purpose::Note { .. })
     }
 
-    /// Returns why what the editor left is no note.
+    /// Returns why what the editor left is no note, or what the line is asked for.
     pub fn complaint(&self) -> Option<&str> {
         match &self.purpose {
             Purpose::Note { complaint, .. } => complaint.as_deref(),
+            Purpose::Title { why, .. } | Purpose::Close { why } => Some(why),
             _ => None,
         }
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::command::{self, Availability, FOOTER, LATER, commands};
 use super::panes::{Focus, Pane};
 use super::testkit::{DAY, Scene, all_well, app, chain, live, pid, press, rows, selected};
-use super::{App, Demand, Effect, Event, Key, update};
+use super::{App, Demand, Effect, Event, JobId, Key, Order, update};
 use crate::model::finding::Finding;
 use crate::model::instance::OwnerKey;
 use crate::model::world::World;
@@ -40,9 +40,10 @@ fn the_first_row_in_trouble_is_selected_and_asked_for() {
     let mut app = App::new(super::testkit::options());
     let world: Arc<World> = live().world();
     let key = world.sample.process(pid(48_271)).unwrap().key;
-    let effects = update(&mut app, Event::World(world));
+    let effects = update(&mut app, Event::World(Arc::clone(&world)));
     assert_eq!(selected(&app), "git 48271");
-    assert_eq!(effects, [Effect::Demand(Demand { selected: Some(key) })]);
+    let asked = Effect::Desk(JobId(1), Order::FindOpen(Arc::clone(&world)));
+    assert_eq!(effects, [asked, Effect::Demand(Demand { selected: Some(key) })]);
 }
 
 #[test]

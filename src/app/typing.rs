@@ -86,7 +86,7 @@ fn changed(app: &mut App, prompt: &Prompt) {
             }
             search(app);
         }
-        Purpose::Title { .. } | Purpose::Note { .. } => {}
+        Purpose::Title { .. } | Purpose::Note { .. } | Purpose::Close { .. } => {}
     }
 }
 
@@ -122,7 +122,8 @@ fn accept(app: &mut App, prompt: Prompt) -> Vec<Effect> {
             Vec::new()
         }
         Purpose::Search { .. } => Vec::new(),
-        Purpose::Title { then } => keep::titled(app, &text, then),
+        Purpose::Title { then, doubted, .. } => keep::titled(app, &text, then, doubted.as_deref()),
+        Purpose::Close { .. } => keep::close(app, &text),
         Purpose::Note { on, whole, .. } => keep::take_note(app, &text, on, whole),
     }
 }
@@ -138,6 +139,7 @@ fn cancel(app: &mut App, prompt: &Prompt) {
         }
         Purpose::Title { .. } => return app.say("no incident opened".to_owned()),
         Purpose::Note { .. } => return app.say("no note written".to_owned()),
+        Purpose::Close { .. } => return app.say("the incident stays open".to_owned()),
     }
     app.settle(Change::View);
 }

@@ -33,8 +33,8 @@ pub(super) struct Cli {
 /// What holds for every command.
 #[derive(Clone, Debug, Args)]
 pub(super) struct Global {
-    /// Never change anything but this program's own files (also: `MCPWAKE_READ_ONLY=1`, `read_only` in a
-    /// configuration file; none can be undone by another)
+    /// Send no signal, run nothing, and write no file, this program's own included (also:
+    /// `MCPWAKE_READ_ONLY=1`, `read_only` in a configuration file; none can be undone by another)
     #[arg(long, global = true)]
     pub(super) read_only: bool,
     /// Remove secrets from command lines: `off` shows them on this terminal only, never in JSON or a pipe

@@ -26,6 +26,10 @@ pub(super) fn run(args: IncidentArgs, settings: &Settings, machine: &Machine) ->
     let find = |store: &Store| store.find(args.incident.as_deref(), &operator);
     let text: Vec<u8> = match args.command {
         IncidentCommand::New { title } => {
+            anyhow::ensure!(
+                !title.trim().is_empty(),
+                "the title is empty: nothing is opened; a title is usually a ticket number"
+            );
             let opening = Opening::on(&sample.host, &title);
             let loose = store.loose(&sample.host.boot_id)?;
             let incident = store.create(&opening, &operator, platform::wall_clock())?;
@@ -55,11 +59,36 @@ pub(super) fn run(args: IncidentArgs, settings: &Settings, machine: &Machine) ->
             let receipt = find(&store)?.append(entry, &operator, platform::wall_clock())?;
             format!("{}\n", receipt.head()).into()
         }
+        IncidentCommand::Close { text } => close(&find(&store)?, text, &operator, machine)?.into(),
         IncidentCommand::Export { format } => export(&find(&store)?, format, machine)?.into(),
         IncidentCommand::Path => directory(&find(&store)?),
     };
     output::print(&text)?;
     Ok(Exit::Done)
+}
+
+/// Closes an incident; what is left open in it is said, and does not keep it open.
+fn close(
+    incident: &Incident,
+    text: Option<String>,
+    operator: &Operator,
+    machine: &Machine,
+) -> anyhow::Result<String> {
+    let telling = incident.tell()?;
+    anyhow::ensure!(
+        telling.story.closed.is_none(),
+        "{} is closed already",
+        incident.path().display()
+    );
+    let page = telling.export(machine.redactor()).first_page;
+    for left in page.open_leads.iter().chain(&page.unresolved_signals) {
+        output::say(&format!("left open: {left}"));
+    }
+    let entry = Entry::Closed {
+        remaining: text.filter(|text| !text.trim().is_empty()),
+    };
+    let receipt = incident.append(entry, operator, platform::wall_clock())?;
+    Ok(format!("{}\n", receipt.head()))
 }
 
 /// Reads the whole of a note; one that is too long is refused, as it could not be one entry.

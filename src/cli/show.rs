@@ -19,7 +19,7 @@ use crate::report::evidence::Identified;
 pub(super) fn run(show: &Show, machine: &Machine) -> anyhow::Result<Exit> {
     let (world, known) = match &show.from {
         Some(path) => {
-            let snapshot = saved::load(path)?;
+            let snapshot = saved::load_with(path, show.pid)?;
             (Arc::clone(snapshot.world()), saved::known(&snapshot, machine))
         }
         None => machine.settled(Some(show.pid))?,
@@ -27,7 +27,17 @@ pub(super) fn run(show: &Show, machine: &Machine) -> anyhow::Result<Exit> {
     let Some(process) = find(&world, show.pid) else {
         return Ok(match &show.from {
             Some(path) => {
-                output::say(&format!("no process {} in {}", show.pid, path.display()));
+                output::say(&format!(
+                    "no process {} in {}{}, as of {}",
+                    show.pid,
+                    path.display(),
+                    if path.is_dir() {
+                        ": in none of its snapshots"
+                    } else {
+                        ""
+                    },
+                    world.sample.taken_at.rfc3339()
+                ));
                 Exit::Failed
             }
             None => no_such_process(show.pid),

@@ -22,6 +22,12 @@ pub(super) fn run(args: &SnapshotArgs, settings: &Settings, machine: &Machine) -
     if settings.read_only && !to_stdout {
         bail!("no file is written, read-only holds: `mcpwake snapshot -o -` writes to stdout");
     }
+    if let Some(path) = output.filter(|path| !args.force && path.is_file()) {
+        bail!(
+            "{} is there already, and nothing is written: --force overwrites it",
+            path.display()
+        );
+    }
     let (world, known) = machine.settled(None)?;
     let snapshot = Snapshot::new(
         &world,

@@ -245,8 +245,8 @@ fn probe(root: &Path, wanted: &Wanted) -> Result<Probe, String> {
 fn words(error: &StoreError) -> String {
     match error {
         StoreError::Io {
-            operation, source, ..
-        } => format!("{operation}: {}", source.kind()),
+            operation, reason, ..
+        } => format!("{operation}: {}", reason.kind()),
         StoreError::ReadOnly { .. } => "read-only holds".to_owned(),
         StoreError::NotPrivate { mode, .. } => format!("mode {mode:04o}: others may use it"),
         StoreError::NotOwn { .. } => "it belongs to another user".to_owned(),

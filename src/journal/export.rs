@@ -51,8 +51,12 @@ pub struct Export {
 pub struct FirstPage {
     /// What was done, oldest first.
     pub done: Vec<Event>,
-    /// Authorities that are not shown to be denied.
+    /// Authorities that no named check shows to be denied.
     pub open_leads: Vec<String>,
+    /// Authorities that were seen or dealt with, in all.
+    pub authorities: usize,
+    /// Leads that nobody can revoke: files, locks, children, listeners.
+    pub other_leads: Vec<String>,
     /// Signals without an outcome, or with one that is no end.
     pub unresolved_signals: Vec<String>,
     /// What the procedure wants next.
@@ -70,8 +74,14 @@ impl Export {
         redactor: &Redactor,
     ) -> Self {
         let records: Vec<Record> = threads(story, evidence)
-            .iter()
+            .iter_mut()
             .map(|thread| {
+                // The newest comes first.
+                for evidence in evidence.iter().rev() {
+                    if let Some(instance) = evidence.world.judged.instance(thread.on.id) {
+                        thread.past.add(&evidence.world, instance);
+                    }
+                }
                 let seen = evidence
                     .iter()
                     .find(|evidence| evidence.world.judged.instance(thread.on.id).is_some());
@@ -113,15 +123,24 @@ fn threads(story: &Story, evidence: &[Evidence]) -> Vec<Thread> {
 
 fn first_page(story: &Story, records: &[Record]) -> FirstPage {
     let mut open_leads = Vec::new();
+    let mut other_leads = Vec::new();
     let mut unresolved_signals = Vec::new();
     for record in records {
         let name = named(&record.instance);
         for line in record.open_leads() {
             let state = match &line.revoked {
-                Some(act) => format!("revoked {}, denial not verified", moment(act.at)),
+                Some(act) => format!("revoked {}", moment(act.at)),
                 None => "not revoked".to_owned(),
             };
-            open_leads.push(format!("{name}: {}: {state}", line.lead));
+            let denied = match &line.denied {
+                Some(act) => format!(", denied {}, check not named", moment(act.at)),
+                None if line.revoked.is_some() => ", denial not verified".to_owned(),
+                None => String::new(),
+            };
+            open_leads.push(format!("{name}: {}: {state}{denied}", line.lead));
+        }
+        for other in &record.others {
+            other_leads.push(format!("{name}: {}: {}", other.lead, other.meaning));
         }
         for signal in open_signals(&record.signals) {
             unresolved_signals.push(format!("{name}: {}", signal_line(signal)));
@@ -130,7 +149,9 @@ fn first_page(story: &Story, records: &[Record]) -> FirstPage {
     FirstPage {
         done: story.events.clone(),
         next_step: next_step(story, records),
+        authorities: records.iter().map(|record| record.leads.len()).sum(),
         open_leads,
+        other_leads,
         unresolved_signals,
     }
 }
@@ -141,6 +162,10 @@ pub(super) fn named(instance: &InstanceRef) -> String {
 
 /// Returns what the procedure wants next: keep, revoke, verify, end, look again.
 fn next_step(story: &Story, records: &[Record]) -> String {
+    // Whoever closed it has said what is left.
+    if let Some(left) = story.closed.as_ref().and_then(|act| act.how.clone()) {
+        return left;
+    }
     if story.snapshots.is_empty() {
         return "save a snapshot: nothing is kept yet".to_owned();
     }
@@ -152,6 +177,12 @@ fn next_step(story: &Story, records: &[Record]) -> String {
             .find(|line| line.revoked.is_none() && line.denied.is_none())
         {
             return format!("revoke {} of {name}", line.lead);
+        }
+        if let Some(line) = record.leads.iter().find(|line| line.is_claimed()) {
+            return format!(
+                "name the check that showed that {} of {name} is denied",
+                line.lead
+            );
         }
         if let Some(line) = record.open_leads().next() {
             return format!("verify that {} of {name} is denied", line.lead);
@@ -167,10 +198,7 @@ fn next_step(story: &Story, records: &[Record]) -> String {
         }
     }
     match &story.closed {
-        Some(act) => act
-            .how
-            .clone()
-            .unwrap_or_else(|| "nothing: the incident is closed".to_owned()),
-        None => "close the incident".to_owned(),
+        Some(_) => "nothing: the incident is closed".to_owned(),
+        None => "close the incident: mcpwake incident close, or Alt-i".to_owned(),
     }
 }

@@ -119,7 +119,23 @@ fn first_page(out: &mut String, page: &FirstPage) {
             )
         }),
     );
-    list(out, "Open leads", page.open_leads.iter().map(|lead| words(lead)));
+    if page.authorities == 0 {
+        list(
+            out,
+            "Open leads",
+            std::iter::once("authorities: none seen".to_owned()),
+        );
+    } else {
+        list(out, "Open leads", page.open_leads.iter().map(|lead| words(lead)));
+    }
+    if !page.other_leads.is_empty() {
+        let others = page.other_leads.iter().map(|lead| words(lead));
+        list(
+            out,
+            "Leads that nobody can revoke: files, locks, children, listeners",
+            others,
+        );
+    }
     list(
         out,
         "Unresolved signals",

@@ -8,14 +8,35 @@ use crate::model::sample::Sample;
 use crate::text::redact::Redactor;
 use crate::text::{Safe, shell};
 
+use super::entry::FieldSource;
+use super::past::Past;
 use super::record::Piece::{self, Code, Words};
+use super::story::Thread;
+
+/// The fact that an earlier sample of the same run showed another parent.
+const REPARENTED_SEEN: &str = "reparented_seen";
 
 /// Returns the client's pid and command, or that none was seen.
-pub(super) fn client(sample: &Sample, instance: &Instance, redactor: &Redactor) -> Vec<Piece> {
+pub(super) fn client(
+    sample: &Sample,
+    instance: &Instance,
+    thread: &Thread,
+    redactor: &Redactor,
+) -> Vec<Piece> {
     let Some(client) = &instance.client else {
+        if let Some(earlier) = thread.past.client(redactor) {
+            return earlier;
+        }
+        let known = thread.unavailable.as_ref();
+        let seen = known.is_some_and(|known| known.source == FieldSource::Observed);
+        let absence = if seen {
+            "not in this snapshot"
+        } else {
+            "not observed"
+        };
         let by_configuration = instance.identified_by.client.as_ref();
         let label = by_configuration.map(|name| format!("; {name} by configuration"));
-        return vec![Words(format!("not observed{}", label.unwrap_or_default()))];
+        return vec![Words(format!("{absence}{}", label.unwrap_or_default()))];
     };
     let name = redactor.line(&client.name.lossy());
     let mut pieces = vec![Words(format!(
@@ -50,13 +71,17 @@ pub(super) fn server(sample: &Sample, instance: &Instance, redactor: &Redactor) 
 }
 
 /// Returns the parent of the outermost member, and its process group.
-pub(super) fn parent(sample: &Sample, instance: &Instance, redactor: &Redactor) -> Vec<Piece> {
+pub(super) fn parent(sample: &Sample, instance: &Instance, past: &Past, redactor: &Redactor) -> Vec<Piece> {
     let Some(top) = sample.get(instance.top) else {
         return vec![Words("not in the sample".to_owned())];
     };
     let parent = match (top.ppid, &instance.adopter) {
         (Some(pid), Some(adopter)) if adopter.pid == pid => {
-            format!("{pid} ({}), earlier parent not observed", adopter.kind.word())
+            let before = past
+                .parent(redactor)
+                .or_else(|| changed(instance))
+                .unwrap_or_else(|| "earlier parent not observed".to_owned());
+            format!("{pid} ({}), {before}", adopter.kind.word())
         }
         (Some(pid), _) => {
             let name = sample
@@ -71,6 +96,12 @@ pub(super) fn parent(sample: &Sample, instance: &Instance, redactor: &Redactor) 
         |pgid| format!("pgid {pgid}"),
     );
     vec![Words(format!("{parent} · {group}"))]
+}
+
+/// Returns what the judgement says of the parent before: a saved sample holds no earlier one.
+fn changed(instance: &Instance) -> Option<String> {
+    let fact = instance.facts.iter().find(|fact| fact.code == REPARENTED_SEEN)?;
+    fact.text.rsplit_once(": ").map(|(_, because)| because.to_owned())
 }
 
 /// Returns the session identifiers in the environments of server, launchers and client.
@@ -114,7 +145,7 @@ fn identifiers(sample: &Sample, key: ProcessKey) -> Vec<(String, String)> {
 }
 
 /// Returns the whole command line, however long: copies shorten nothing.
-fn command(process: &Process, redactor: &Redactor) -> Piece {
+pub(super) fn command(process: &Process, redactor: &Redactor) -> Piece {
     let raw: Vec<&[u8]> = process.args().iter().map(OsBytes::as_bytes).collect();
     if raw.is_empty() {
         return Words(format!(

@@ -1,6 +1,7 @@
 //! The record of one instance: thirteen fields, each observed or entered, by whom and when. Times of
 //! three kinds stay apart: client unavailable, last action started, authority revoked.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -69,6 +70,22 @@ pub struct LeadLine {
     pub denied: Option<Act>,
 }
 
+impl LeadLine {
+    /// Returns whether a check that somebody named showed the denial: without its name it is a claim.
+    pub fn is_verified(&self) -> bool {
+        self.denied.as_ref().is_some_and(names_check)
+    }
+
+    /// Returns whether somebody says that it is denied, and not by which check.
+    pub fn is_claimed(&self) -> bool {
+        self.denied.is_some() && !self.is_verified()
+    }
+}
+
+fn names_check(denied: &Act) -> bool {
+    denied.how.as_ref().is_some_and(|how| !how.trim().is_empty())
+}
+
 /// The three times, apart from one another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Times {
@@ -97,6 +114,8 @@ pub struct Record {
     pub times: Times,
     /// Every authority that was seen or dealt with.
     pub leads: Vec<LeadLine>,
+    /// What else was seen that it acts through, and nobody can revoke: files, locks, children, listeners.
+    pub others: Vec<Other>,
     /// Cancelled remote jobs.
     pub jobs: Vec<Job>,
     /// What it did since the first revocation.
@@ -114,6 +133,16 @@ impl Record {
         let named = |state: &SignalState| state.target.instance.is_some();
         self.signals.is_empty() || self.signals.iter().any(named) || !self.leads.is_empty()
     }
+}
+
+/// A lead that is no authority.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Other {
+    /// The lead.
+    #[serde(flatten)]
+    pub lead: LeadRef,
+    /// What it may mean.
+    pub meaning: String,
 }
 
 /// A cancelled remote job.
@@ -146,7 +175,7 @@ impl Record {
             instance: thread.on.clone(),
             fields,
             times: Times {
-                client_unavailable: thread.unavailable.clone(),
+                client_unavailable: unavailable(thread, redactor),
                 last_action_started: thread
                     .fields
                     .get(&FieldName::LastAttempt)
@@ -165,14 +194,28 @@ impl Record {
             since_revoked: thread.since,
             signals: thread.signals.clone(),
             notes: thread.notes.clone(),
+            others: seen.map_or_else(Vec::new, |(_, instance)| others(instance, redactor)),
             leads,
         }
     }
 
-    /// Returns the authorities that are not shown to be denied.
+    /// Returns the authorities that no named check shows to be denied.
     pub fn open_leads(&self) -> impl Iterator<Item = &LeadLine> {
-        self.leads.iter().filter(|lead| lead.denied.is_none())
+        self.leads.iter().filter(|lead| !lead.is_verified())
     }
+}
+
+fn others(instance: &Instance, redactor: &Redactor) -> Vec<Other> {
+    let leads = instance.reach.iter().flatten();
+    leads
+        .filter(|lead| !lead.kind.is_authority())
+        .map(|lead| {
+            let meaning = redactor.line(&lead.meaning);
+            let mut lead = LeadRef::of(lead);
+            lead.target = redactor.line(&lead.target);
+            Other { lead, meaning }
+        })
+        .collect()
 }
 
 /// Returns what a sample shows and what was dealt with, without the same authority twice.
@@ -211,6 +254,16 @@ fn leads(thread: &Thread, instance: Option<&Instance>, redactor: &Redactor) -> V
     lines
 }
 
+/// What was journalled, else what was seen.
+fn unavailable(thread: &Thread, redactor: &Redactor) -> Option<Unavailable> {
+    let seen = || {
+        let seen = thread.past.unavailable()?;
+        let basis = redactor.line(&seen.basis);
+        Some(Unavailable { basis, ..seen })
+    };
+    thread.unavailable.clone().or_else(seen)
+}
+
 struct Maker<'a> {
     thread: &'a Thread,
     seen: Option<(&'a Evidence, &'a Instance)>,
@@ -237,6 +290,15 @@ impl Maker<'_> {
         }
         let value = self.observed(name).unwrap_or_default();
         let found = !value.is_empty();
+        if let Some(act) = self.entered(name).filter(|_| found) {
+            return Field {
+                name,
+                value,
+                source: Some(FieldSource::Entered),
+                operator: Some(act.operator.clone()),
+                at: Some(act.at),
+            };
+        }
         Field {
             name,
             value,
@@ -249,6 +311,19 @@ impl Maker<'_> {
         }
     }
 
+    /// Returns the last act that a field rests on: what was entered was not observed.
+    fn entered(&self, name: FieldName) -> Option<&Act> {
+        let leads = self.leads.iter();
+        let mut on_leads = leads.flat_map(|line| [&line.revoked, &line.denied]).flatten();
+        let mut on_jobs = self.thread.jobs.iter().map(|(_, act)| act);
+        let acts: &mut dyn Iterator<Item = &Act> = match name {
+            FieldName::Authorization | FieldName::Revocation | FieldName::FollowUp => &mut on_leads,
+            FieldName::Result => &mut on_jobs,
+            _ => return None,
+        };
+        acts.max_by_key(|act| act.at)
+    }
+
     fn observed(&self, name: FieldName) -> Option<Vec<Piece>> {
         let sample = self
             .seen
@@ -257,7 +332,7 @@ impl Maker<'_> {
             FieldName::ObservedAt => self.observed_at(),
             FieldName::Client => {
                 let mut pieces = sample.map_or_else(Vec::new, |(sample, instance)| {
-                    observe::client(sample, instance, self.redactor)
+                    observe::client(sample, instance, self.thread, self.redactor)
                 });
                 pieces.extend(self.unavailable());
                 Some(pieces)
@@ -266,7 +341,8 @@ impl Maker<'_> {
                 sample.map(|(sample, instance)| observe::server(sample, instance, self.redactor))
             }
             FieldName::Parent => {
-                sample.map(|(sample, instance)| observe::parent(sample, instance, self.redactor))
+                let past = &self.thread.past;
+                sample.map(|(sample, instance)| observe::parent(sample, instance, past, self.redactor))
             }
             FieldName::Session => sample.and_then(|(sample, instance)| observe::session(sample, instance)),
             FieldName::Authorization => self.authorization(),
@@ -294,7 +370,7 @@ impl Maker<'_> {
     }
 
     fn unavailable(&self) -> Option<Piece> {
-        let unavailable = self.thread.unavailable.as_ref()?;
+        let unavailable = unavailable(self.thread, self.redactor)?;
         let time = |time: Option<UnixMillis>| time.map_or_else(|| "an unknown time".to_owned(), moment);
         Some(Piece::Words(format!(
             "· unavailable between {} and {} ({}; {})",
@@ -309,14 +385,36 @@ impl Maker<'_> {
         let all = self.leads.len();
         if all == 0 {
             let looked = self.seen.is_some_and(|(_, instance)| instance.reach.is_some());
-            return looked.then(|| vec![Piece::Words("no authority seen".to_owned())]);
+            return looked.then(|| vec![Piece::Words(format!("no authority seen{}", self.others()))]);
         }
         let count = |is: fn(&LeadLine) -> bool| self.leads.iter().filter(|lead| is(lead)).count();
         let revoked = count(|lead| lead.revoked.is_some());
-        let denied = count(|lead| lead.denied.is_some());
+        let denied = count(LeadLine::is_verified);
+        let claimed = match count(LeadLine::is_claimed) {
+            0 => String::new(),
+            claimed => format!(", {claimed} without a named check"),
+        };
         Some(vec![Piece::Words(format!(
-            "revoked {revoked} of {all}, denial verified {denied} of {all}"
+            "revoked {revoked} of {all}, denial verified {denied} of {all}{claimed}"
         ))])
+    }
+
+    /// What else was seen that it acts through, counted.
+    fn others(&self) -> String {
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        let others = self.seen.map(|(_, instance)| others(instance, self.redactor));
+        for other in others.iter().flatten() {
+            *counts.entry(other.lead.kind.word()).or_default() += 1;
+        }
+        let counts: Vec<String> = counts
+            .iter()
+            .map(|(kind, count)| format!("{count} {kind}"))
+            .collect();
+        if counts.is_empty() {
+            String::new()
+        } else {
+            format!("; other leads: {}", counts.join(", "))
+        }
     }
 
     fn revocation(&self) -> Option<Vec<Piece>> {
@@ -336,6 +434,7 @@ impl Maker<'_> {
                 None => "revocation not recorded".to_owned(),
             };
             let denied = match &line.denied {
+                Some(act) if line.is_claimed() => format!("denied {}, check not named", moment(act.at)),
                 Some(act) => format!("denied {}{}", moment(act.at), how(act)),
                 None => "not verified".to_owned(),
             };
@@ -386,6 +485,10 @@ impl Maker<'_> {
         let not_verified = letters(|lead| lead.revoked.is_some() && lead.denied.is_none());
         if !not_verified.is_empty() {
             left.push(format!("verify {}", not_verified.join(", ")));
+        }
+        let claimed = letters(LeadLine::is_claimed);
+        if !claimed.is_empty() {
+            left.push(format!("name the check that denied {}", claimed.join(", ")));
         }
         for signal in open_signals(&self.thread.signals) {
             left.push(format!(

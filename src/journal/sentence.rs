@@ -3,12 +3,19 @@
 use super::entry::{AttachedFrom, Entry, SnapshotReason};
 use super::export::named;
 use super::record::moment;
+use crate::model::time::UnixMillis;
 
 /// Returns an entry as a sentence; `None` for what only a record tells.
 pub(super) fn sentence(entry: &Entry) -> Option<String> {
     Some(match entry {
         Entry::Opened { title, host, .. } => format!("opened {title} on {host}"),
-        Entry::Note { .. } | Entry::Field { .. } | Entry::SinceRevoked { .. } => return None,
+        Entry::Note { .. } | Entry::SinceRevoked { .. } => return None,
+        Entry::Field {
+            on,
+            field,
+            value,
+            source,
+        } => format!("{}: {}, {}: {value}", named(on), field.title(), source.word()),
         Entry::Snapshot {
             file,
             processes,
@@ -34,30 +41,24 @@ pub(super) fn sentence(entry: &Entry) -> Option<String> {
                 file.path, file.sha256
             )
         }
-        Entry::Revoked {
-            on, lead, revoked_at, ..
-        } => {
-            format!("{}: revoked {lead} at {}", named(on), moment(*revoked_at))
+        Entry::Revoked { .. } | Entry::Denied { .. } | Entry::JobCancelled { .. } => {
+            return about_authority(entry);
         }
-        Entry::Denied {
-            on, lead, denied_at, ..
-        } => {
-            format!("{}: {lead} was denied at {}", named(on), moment(*denied_at))
-        }
-        Entry::JobCancelled {
+        Entry::ClientUnavailable {
             on,
-            job,
-            cancelled_at,
-            ..
+            after,
+            before,
+            basis,
+            source,
         } => {
+            let time = |time: &Option<UnixMillis>| time.map_or_else(|| "an unknown time".to_owned(), moment);
             format!(
-                "{}: cancelled remote job {job} at {}",
+                "{}: client unavailable between {} and {} ({basis}; {})",
                 named(on),
-                moment(*cancelled_at)
+                time(after),
+                time(before),
+                source.word()
             )
-        }
-        Entry::ClientUnavailable { on, basis, .. } => {
-            format!("{}: client unavailable ({basis})", named(on))
         }
         Entry::Override { missing, .. } => format!("passed over: {}", missing.join(", ")),
         Entry::AboutToSignal { .. } | Entry::Sent { .. } | Entry::Outcome { .. } => {
@@ -75,7 +76,54 @@ pub(super) fn sentence(entry: &Entry) -> Option<String> {
             format!("moved an unfinished line of {bytes} bytes to {to}")
         }
         Entry::TerminalLost {} => "the terminal went away".to_owned(),
-        Entry::Closed { .. } => "closed".to_owned(),
+        Entry::Closed { remaining } => remaining
+            .as_ref()
+            .map_or_else(|| "closed".to_owned(), |left| format!("closed; left: {left}")),
+    })
+}
+
+/// What was taken away, with who did it and how.
+fn about_authority(entry: &Entry) -> Option<String> {
+    Some(match entry {
+        Entry::Revoked {
+            on,
+            lead,
+            revoked_at,
+            by,
+            how,
+        } => {
+            let by = by.as_ref().map_or_else(String::new, |by| format!(" by {by}"));
+            let how = how.as_ref().map_or_else(String::new, |how| format!(" ({how})"));
+            format!(
+                "{}: revoked {lead} at {}{by}{how}",
+                named(on),
+                moment(*revoked_at)
+            )
+        }
+        Entry::Denied {
+            on,
+            lead,
+            denied_at,
+            how,
+        } => {
+            let how = how
+                .as_ref()
+                .map_or_else(|| ", check not named".to_owned(), |how| format!(" ({how})"));
+            format!("{}: {lead} was denied at {}{how}", named(on), moment(*denied_at))
+        }
+        Entry::JobCancelled {
+            on,
+            job,
+            cancelled_at,
+            ..
+        } => {
+            format!(
+                "{}: cancelled remote job {job} at {}",
+                named(on),
+                moment(*cancelled_at)
+            )
+        }
+        _ => return None,
     })
 }
 

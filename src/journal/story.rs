@@ -9,6 +9,7 @@ use super::digest::Head;
 use super::entry::{Entry, FieldName, FieldSource, FileRef, OutcomeKind, SinceRevoked, rfc3339};
 use super::line::Line;
 use super::operator::Operator;
+use super::past::Past;
 use super::sentence::sentence;
 use super::subject::{InstanceRef, LeadRef, Subject, TargetRef};
 use crate::model::act::Signal;
@@ -24,6 +25,8 @@ pub struct Story {
     pub title: String,
     /// Host.
     pub host: String,
+    /// Boot id of the host.
+    pub boot_id: String,
     /// When it was opened, by whom.
     pub opened: Option<Act>,
     /// The last entry.
@@ -129,6 +132,8 @@ pub struct Thread {
     pub signals: Vec<SignalState>,
     /// Notes.
     pub notes: Vec<Note>,
+    /// What earlier samples showed: no entry says it.
+    pub past: Past,
 }
 
 /// An authority, with what was done about it.
@@ -238,6 +243,7 @@ impl Thread {
             since: None,
             signals: Vec::new(),
             notes: Vec::new(),
+            past: Past::default(),
         }
     }
 
@@ -305,8 +311,10 @@ impl Story {
                 incident,
                 title,
                 host,
+                boot_id,
                 ..
             } => {
+                boot_id.clone_into(&mut self.boot_id);
                 incident.clone_into(&mut self.incident);
                 title.clone_into(&mut self.title);
                 host.clone_into(&mut self.host);

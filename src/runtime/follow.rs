@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::app::Opened;
-use crate::journal::{Entry, Line};
+use crate::journal::{Entry, Line, Verified};
 use crate::model::world::World;
 use crate::store::Incident;
 
@@ -25,8 +25,8 @@ pub(super) struct Follower {
     saved: Saved,
     /// The newest world, once there is one.
     world: Option<Arc<World>>,
-    /// Number of the last entry that was read.
-    seen: u64,
+    /// Number of the last entry that was read, and how the journal went on behind it.
+    seen: Verified,
 }
 
 impl Follower {
@@ -35,7 +35,7 @@ impl Follower {
         Self {
             saved,
             world: None,
-            seen: 0,
+            seen: Verified::default(),
         }
     }
 
@@ -55,28 +55,34 @@ impl Follower {
 
     fn look_at(&mut self, incident: &Incident) -> Option<Update> {
         let mut lines: Vec<Line> = Vec::new();
-        if let Err(error) = incident.read(&mut |line| lines.push(line.clone())) {
-            return Some(Update::Problem(error.to_string()));
-        }
-        let newest = lines.last().map_or(0, |line| line.seq);
-        if newest == self.seen && self.world.is_some() {
+        let found = match incident.read(&mut |line| lines.push(line.clone())) {
+            Ok(found) => found,
+            Err(error) => return Some(Update::Problem(error.to_string())),
+        };
+        if found == self.seen && self.world.is_some() {
             return None;
         }
+        let seen = self.seen.head.map_or(0, |head| head.seq);
         let is_snapshot = |line: &&Line| matches!(line.entry, Ok(Entry::Snapshot { .. }));
-        let newer = lines.iter().filter(is_snapshot).any(|line| line.seq > self.seen);
+        let newer = lines.iter().filter(is_snapshot).any(|line| line.seq > seen);
         if newer || self.world.is_none() {
             match incident.newest_snapshot() {
                 Ok(snapshot) => self.world = Some(Arc::clone(snapshot.world())),
                 Err(error) => return Some(Update::Problem(error.to_string())),
             }
         }
-        self.seen = newest;
+        let faults = match incident.problems() {
+            Ok(faults) => faults,
+            Err(error) => return Some(Update::Problem(error.to_string())),
+        };
+        self.seen = found;
         let opened = Opened {
             title: title(&lines),
             path: incident.path().display().to_string(),
             lines,
             shown: Vec::new(),
             problem: None,
+            faults,
         };
         Some(Update::Saved(self.world.clone()?, Some(opened)))
     }

@@ -239,10 +239,10 @@ impl<'a> Journal<'a> {
     /// Writes a line, and answers once it is on disk.
     fn add(&mut self, addition: &Addition<'_>) -> Result<Receipt, StoreError> {
         let sealed =
-            Sealed::new(self.joint, addition.at, addition.operator, addition.entry).map_err(|source| {
+            Sealed::new(self.joint, addition.at, addition.operator, addition.entry).map_err(|reason| {
                 StoreError::Entry {
                     path: self.path.to_path_buf(),
-                    source,
+                    reason,
                 }
             })?;
         if let Err(error) = self.file.write_all(&sealed.bytes) {

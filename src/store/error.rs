@@ -11,14 +11,14 @@ use crate::journal::line::SealError;
 #[derive(Debug, Error)]
 pub enum StoreError {
     /// The system refused or failed.
-    #[error("{operation} {}: {source}{}", path.display(), advice(source))]
+    #[error("{operation} {}: {reason}{}", path.display(), advice(reason))]
     Io {
         /// What was being done: `append to`, `create`.
         operation: &'static str,
         /// Where.
         path: PathBuf,
-        /// The system's reason.
-        source: io::Error,
+        /// The system's reason; said with the rest, so that it is not said again as the cause.
+        reason: io::Error,
     },
     /// `--read-only` holds.
     #[error("{operation} {}: not done, read-only holds", path.display())]
@@ -85,12 +85,12 @@ pub enum StoreError {
         what: String,
     },
     /// The entry cannot be written.
-    #[error("append to {}: {source}", path.display())]
+    #[error("append to {}: {reason}", path.display())]
     Entry {
         /// The journal.
         path: PathBuf,
         /// Why.
-        source: SealError,
+        reason: SealError,
     },
     /// No incident is meant by that.
     #[error("no incident {wanted} in {}: `mcpwake incident list` names those that are there", path.display())]
@@ -117,16 +117,16 @@ impl StoreError {
     /// Returns a function that names operation and path of a failure.
     pub(super) fn io(operation: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_path_buf();
-        move |source| Self::Io {
+        move |reason| Self::Io {
             operation,
             path,
-            source,
+            reason,
         }
     }
 
     /// Returns whether there is no room: the disk is full, or a quota is used up.
     pub fn is_full(&self) -> bool {
-        matches!(self, Self::Io { source, .. } if is_full(source))
+        matches!(self, Self::Io { reason, .. } if is_full(reason))
     }
 }
 

@@ -283,6 +283,12 @@ pub struct Opened {
 }
 
 impl Summary {
+    /// Returns whether it is open, and was opened by this person.
+    pub fn is_open_of(&self, operator: &Operator) -> bool {
+        let opened = self.opened.as_ref();
+        opened.is_ok_and(|opened| !opened.closed && opened.operator.person() == operator.person())
+    }
+
     pub(super) fn read(path: PathBuf) -> Self {
         let opened = Opened::read(&path.join(JOURNAL));
         Self { path, opened }

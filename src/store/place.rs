@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::append;
 use super::error::StoreError;
 use super::files::{self, Kept};
-use super::incident::{Incident, JOURNAL, Opening, Parts, SNAPSHOTS, Summary};
+use super::incident::{Incident, JOURNAL, Opened, Opening, Parts, SNAPSHOTS, Summary};
 use super::snapshot::Snapshot;
 use crate::journal::{Entry, Operator};
 use crate::model::time::UnixMillis;
@@ -143,7 +143,7 @@ impl Store {
     }
 
     /// Returns the incident that is meant: by its id or the beginning of it, by the name of its
-    /// directory, or by a path; without a word the newest open one of this operator.
+    /// directory, by its title, or by a path; without a word the newest open one of this operator.
     pub fn find(&self, wanted: Option<&str>, operator: &Operator) -> Result<Incident, StoreError> {
         let Some(wanted) = wanted else {
             return self.newest_open(operator);
@@ -152,29 +152,34 @@ impl Store {
         if path.components().count() > 1 && path.join(JOURNAL).is_file() {
             return Ok(Incident::at(path.to_path_buf(), self.parts.clone()));
         }
-        let mut matching = self.incidents()?.into_iter().filter(|summary| {
-            let by_id = summary
-                .opened
-                .as_ref()
-                .is_ok_and(|opened| !wanted.is_empty() && opened.incident.starts_with(wanted));
-            by_id || summary.path.file_name().is_some_and(|name| name == wanted)
-        });
-        match (matching.next(), matching.next()) {
-            (Some(one), None) => Ok(Incident::at(one.path, self.parts.clone())),
-            (None, _) => Err(self.no_incident(wanted)),
-            (Some(_), Some(_)) => Err(self.no_incident(&format!("{wanted} alone (several begin like that)"))),
+        let all = self.incidents()?;
+        let said = |summary: &Summary, is: fn(&Opened, &str) -> bool| {
+            let opened = summary.opened.as_ref();
+            opened.is_ok_and(|opened| !wanted.is_empty() && is(opened, wanted))
+        };
+        let by_name = |summary: &&Summary| {
+            said(summary, |opened, wanted| opened.incident.starts_with(wanted))
+                || summary.path.file_name().is_some_and(|name| name == wanted)
+        };
+        let mut matching: Vec<&Summary> = all.iter().filter(by_name).collect();
+        if matching.is_empty() {
+            let by_title = |summary: &&Summary| said(summary, |opened, wanted| opened.title == wanted);
+            matching = all.iter().filter(by_title).collect();
+        }
+        match matching[..] {
+            [one] => Ok(Incident::at(one.path.clone(), self.parts.clone())),
+            [] => Err(self.no_incident(wanted)),
+            [..] => Err(self.no_incident(&format!(
+                "{wanted} alone ({} are called so, or begin like that: name one by its id)",
+                matching.len()
+            ))),
         }
     }
 
     fn newest_open(&self, operator: &Operator) -> Result<Incident, StoreError> {
         self.incidents()?
             .into_iter()
-            .find(|summary| {
-                summary
-                    .opened
-                    .as_ref()
-                    .is_ok_and(|opened| !opened.closed && opened.operator.person() == operator.person())
-            })
+            .find(|summary| summary.is_open_of(operator))
             .map(|summary| Incident::at(summary.path, self.parts.clone()))
             .ok_or_else(|| self.no_incident("that is open and of this operator"))
     }

@@ -8,8 +8,9 @@ use super::error::StoreError;
 use super::incident::Incident;
 use super::snapshot::Snapshot;
 use crate::journal::export::Export;
-use crate::journal::story::Taken;
+use crate::journal::story::{Taken, Thread};
 use crate::journal::{Evidence, Story};
+use crate::model::instance::Instance;
 use crate::text::redact::Redactor;
 
 /// What an incident tells.
@@ -37,21 +38,33 @@ impl Telling {
     }
 }
 
+/// Older snapshots are read for a client that no newer one shows: so many in all, at most.
+const MOST_FOR_A_CLIENT: usize = 8;
+
+/// Returns whether no older snapshot is needed.
+fn is_enough(story: &Story, evidence: &[Evidence]) -> bool {
+    let shows = |id, is: fn(&Instance) -> bool| {
+        let mut seen = evidence.iter().filter_map(|one| one.world.judged.instance(id));
+        seen.any(is)
+    };
+    let covered = story.threads.keys().all(|id| shows(*id, |_| true));
+    let has_client = |thread: &Thread| {
+        thread.unavailable.is_some() || shows(thread.on.id, |instance| instance.client.is_some())
+    };
+    let explained = evidence.len() >= MOST_FOR_A_CLIENT || story.threads.values().all(has_client);
+    !evidence.is_empty() && covered && explained
+}
+
 impl Incident {
     /// Reads the journal, checks it, and loads the snapshots that are needed: the newest, and those that
-    /// show an instance which the newer ones do not.
+    /// show an instance, or its client, which the newer ones do not.
     pub fn tell(&self) -> Result<Telling, StoreError> {
         let mut story = Story::default();
         self.read(&mut |line| story.add(line))?;
         let mut problems = self.problems()?;
         let mut evidence: Vec<Evidence> = Vec::new();
         for taken in story.snapshots.iter().rev() {
-            let covered = story.threads.keys().all(|id| {
-                evidence
-                    .iter()
-                    .any(|evidence| evidence.world.judged.instance(*id).is_some())
-            });
-            if covered && !evidence.is_empty() {
+            if is_enough(&story, &evidence) {
                 break;
             }
             // Named by the check already, where it is not as its entry says.
@@ -80,6 +93,25 @@ impl Incident {
 
     /// Returns the newest snapshot whose file is as its entry says.
     pub fn newest_snapshot(&self) -> Result<Snapshot, StoreError> {
+        // One that was changed is among the problems; what is sound is shown.
+        let mut first = None;
+        for taken in self.snapshots()? {
+            match self.taken(&taken) {
+                Ok(snapshot) => return Ok(snapshot),
+                Err(error) => first = first.or(Some(error)),
+            }
+        }
+        match first {
+            Some(error) => Err(error),
+            None => Err(StoreError::NoSnapshot {
+                path: self.path().display().to_string(),
+                what: "no snapshot was saved in this incident".to_owned(),
+            }),
+        }
+    }
+
+    /// Returns what the journal names as snapshots, the newest first.
+    pub fn snapshots(&self) -> Result<Vec<Taken>, StoreError> {
         let mut snapshots = Vec::new();
         self.read(&mut |line| {
             if let Ok(crate::journal::Entry::Snapshot { file, taken_at, .. }) = &line.entry {
@@ -89,25 +121,23 @@ impl Incident {
                 });
             }
         })?;
-        match snapshots.last() {
-            Some(taken) => self.taken(taken),
-            None => Err(StoreError::NoSnapshot {
-                path: self.path().display().to_string(),
-                what: "no snapshot was saved in this incident".to_owned(),
-            }),
-        }
+        snapshots.reverse();
+        Ok(snapshots)
     }
 
-    fn taken(&self, taken: &Taken) -> Result<Snapshot, StoreError> {
+    /// Reads a snapshot whose file is as its entry says.
+    pub fn taken(&self, taken: &Taken) -> Result<Snapshot, StoreError> {
         Snapshot::load_exactly(&self.path().join(&taken.file.path), taken.file.sha256)
     }
 
-    fn problems(&self) -> Result<Vec<String>, StoreError> {
+    /// Returns what is not as it was written: in the chain of the journal, and in the files that it names.
+    pub fn problems(&self) -> Result<Vec<String>, StoreError> {
         let checked = check(self.path(), None)?;
         let mut problems = Vec::new();
         if let Some(fault) = &checked.verified.fault {
+            let shown = checked.verified.head.map_or(0, |head| head.seq);
             problems.push(format!(
-                "journal line {}: {}: {}",
+                "journal line {}: {}, nothing after entry {shown} is shown: {}",
                 fault.line,
                 fault.kind.word(),
                 fault.what

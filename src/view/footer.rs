@@ -268,6 +268,7 @@ pub(super) fn keys(app: &App, width: usize, theme: Theme) -> Drawn {
             Content::Acting => fixed(&[("q Esc", "close")]),
             Content::Quit { .. } => fixed(&[("y", "quit all the same"), ("Esc", "stay")]),
             Content::Palette(_) => fixed(&[("Enter", "run"), ("Up Down", "choose"), ("Esc", "close")]),
+            Content::Incident => fixed(&[("Up Down PgUp PgDn", "scroll"), ("Esc Enter", "close")]),
             _ => fixed(&[("Up Down PgUp PgDn", "scroll"), ("q Esc", "close")]),
         }
     } else if let Some(why) = app.prompt().and_then(Prompt::complaint) {

@@ -289,6 +289,9 @@ pub(super) fn mode(app: &App, width: usize, theme: Theme) -> Drawn {
     if let Some(problem) = app.problem() {
         line.add(9, say(&format!("no newer sample: {problem}"), Tone::Alarm));
     }
+    if let Some(text) = super::keep::fault_line(app.keep().faults()) {
+        line.add(10, say(&text, Tone::Alarm));
+    }
     if let Some(why) = app.feed().not_saved() {
         line.add(9, say(&format!("not saved: {why}"), Tone::Alarm));
     }

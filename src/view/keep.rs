@@ -24,6 +24,7 @@ pub(super) fn incident(app: &App) -> Vec<Para> {
     if let Some(head) = incident.head() {
         out.push(labelled("head", &head.to_string()));
     }
+    out.extend(faults(app));
     for what in app.keep().not_on_disk() {
         out.push(Para::labelled(
             lit("NOT YET", Tone::Alarm),
@@ -70,6 +71,23 @@ fn notes(story: &Story) -> Vec<Para> {
         out.insert(0, Para::bare(lit("Notes", Tone::Strong)));
     }
     out
+}
+
+/// Returns what the header says of an incident that is not as it was written.
+pub(super) fn fault_line(faults: &[String]) -> Option<String> {
+    let first = faults.first()?;
+    Some(match faults.len() {
+        1 => format!("NOT AS WRITTEN (!): {first}"),
+        many => format!("NOT AS WRITTEN ({many}, !): {first}"),
+    })
+}
+
+/// Returns what is not as it was written, one paragraph each.
+pub(super) fn faults(app: &App) -> Vec<Para> {
+    let faults = app.keep().faults().iter();
+    faults
+        .map(|fault| Para::labelled(lit("FAULT", Tone::Alarm), say(fault, Tone::Alarm)))
+        .collect()
 }
 
 /// Text of the question before the program ends.

@@ -247,7 +247,7 @@ fn content(app: &App, content: &Content, width: usize, theme: Theme) -> (Safe, V
         Content::Quit { reasons } => (Safe::literal("quit?"), keep::quit(reasons)),
         Content::Problems => (
             Safe::literal("what could not be read"),
-            app.shown().map_or_else(Vec::new, problems),
+            app.shown().map_or_else(Vec::new, |shown| problems(app, shown)),
         ),
     }
 }
@@ -350,9 +350,9 @@ fn closed(world: &World) -> impl Iterator<Item = ProcessKey> {
         .map(|process| process.key)
 }
 
-fn problems(shown: Shown<'_>) -> Vec<Para> {
+fn problems(app: &App, shown: Shown<'_>) -> Vec<Para> {
     let world = shown.world;
-    let mut out = Vec::new();
+    let mut out = super::keep::faults(app);
     for problem in world.sample.problems.iter().chain(&world.judged.problems) {
         out.push(problem_line(shown, problem));
     }

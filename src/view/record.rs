@@ -68,16 +68,23 @@ fn lead_para(line: &LeadLine) -> Para {
         None => format!("[ ] {word}"),
     };
     let text = format!(
-        "{}  {}",
+        "{}  {}{}  {}",
         mark("revoked", line.revoked.as_ref().map(|act| act.at)),
         mark("denied", line.denied.as_ref().map(|act| act.at)),
+        if line.is_claimed() {
+            ", check not named"
+        } else {
+            ""
+        },
+        line.lead.target,
     );
-    let tone = if line.denied.is_some() {
+    let tone = if line.is_verified() {
         Tone::Good
     } else {
         Tone::Warning
     };
-    Para::labelled(say(&line.lead.to_string(), Tone::Strong), say(&text, tone))
+    let lead = format!("{} {}", line.lead.letter, line.lead.kind.word());
+    Para::labelled(say(&lead, Tone::Strong), say(&text, tone))
 }
 
 /// Text of the pane.
@@ -96,6 +103,7 @@ pub(super) fn paragraphs(app: &App, id: crate::model::identity::InstanceId, widt
             Tone::Dim,
         ))),
     }
+    out.extend(super::keep::faults(app));
     out.extend(lines_of(&record, width));
     for note in &record.notes {
         let at = say(&note.at.clock(), Tone::Dim);
@@ -192,7 +200,10 @@ pub(super) fn boxes(app: &App, id: crate::model::identity::InstanceId) -> Vec<St
             let seq = incident.head().map_or(0, |head| head.seq);
             format!("{} #{seq}", incident.title())
         }
-        None => "no incident".to_owned(),
+        None => match app.keep().offer() {
+            Some(offer) => format!("i: go on with {}", offer.title),
+            None => "no incident".to_owned(),
+        },
     };
     let mut parts = vec![format!("{}kept", mark(progress.kept))];
     if leads > 0 {
@@ -233,7 +244,7 @@ pub(super) fn next(app: &App, id: crate::model::identity::InstanceId) -> Option<
     if !open.is_empty() {
         return Some(format!("revoke {open}"));
     }
-    let unverified = letters(|line| line.denied.is_none());
+    let unverified = letters(|line| !line.is_verified());
     if !unverified.is_empty() {
         return Some(format!("verify {unverified}"));
     }

@@ -107,7 +107,12 @@ impl Bench {
                 None => Ok(self.save(&world, why)),
             }),
             Order::Signal(signal) => self.signal(job, *signal),
-            Order::Look(_) | Order::Open { .. } | Order::Attach(_) | Order::Copy(_) | Order::Run(_) => {
+            Order::FindOpen(_)
+            | Order::Look(_)
+            | Order::Open { .. }
+            | Order::Attach(_)
+            | Order::Copy(_)
+            | Order::Run(_) => {
                 return None;
             }
         })

@@ -1,6 +1,7 @@
 //! Every command of the screen, declared once: dispatch, footer, help, palette, README and manual
 //! page are made from this table.
 
+mod keep;
 mod table;
 
 use super::App;
@@ -97,6 +98,10 @@ pub enum Command {
     CopyFormat,
     /// Shows a row or a pane as plain text.
     Plain,
+    /// Looks again at signals without an outcome.
+    LookAgain,
+    /// Closes the incident.
+    CloseIncident,
     /// Marks the row, or takes its mark away.
     Mark,
     /// Takes all marks away.

@@ -1,12 +1,12 @@
 //! The table of all commands, by subject.
 
 use super::Section::{Act, Keep, Move, Panes, Program, Tree};
-use super::{Availability, Command, CommandSpec, Section};
+use super::{Availability, Command, CommandSpec, Section, keep};
 use crate::app::App;
 use crate::app::available;
 use crate::app::key::Key;
 
-const fn entry(
+pub(super) const fn entry(
     command: Command,
     name: &'static str,
     keys: &'static [Key],
@@ -24,7 +24,7 @@ const fn entry(
     }
 }
 
-const fn with(
+pub(super) const fn with(
     spec: CommandSpec,
     footer: Option<&'static str>,
     available: fn(&App) -> Availability,
@@ -36,7 +36,7 @@ const fn with(
     }
 }
 
-pub(super) static COMMANDS: [CommandSpec; 55] = [
+pub(super) static COMMANDS: [CommandSpec; 57] = [
     with(
         entry(
             Command::Up,
@@ -406,6 +406,8 @@ pub(super) static COMMANDS: [CommandSpec; 55] = [
         None,
         available::writes,
     ),
+    keep::LOOK_AGAIN,
+    keep::CLOSE_INCIDENT,
     with(
         entry(
             Command::Copy,

@@ -188,7 +188,12 @@ fn source(app: &App) -> Source {
         Some(taken.file.sha256)
     });
     Source {
-        title: incident.map_or_else(|| "no incident".to_owned(), |one| one.title().to_owned()),
+        title: match (incident, app.keep.opening()) {
+            (Some(one), _) => one.title().to_owned(),
+            (None, Some("")) => "an incident that is being opened".to_owned(),
+            (None, Some(title)) => format!("{title} (being opened)"),
+            (None, None) => "no incident".to_owned(),
+        },
         host: world.map_or_else(String::new, |world| {
             world.sample.host.hostname.lossy().into_owned()
         }),

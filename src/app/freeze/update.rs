@@ -169,7 +169,7 @@ pub(in crate::app) fn done(app: &mut App, job: JobId, result: Result<(SavedFile,
     let saved = match result {
         Ok((file, lines)) => {
             keep::add(app, &lines);
-            app.say(format!("saved {}", file.path));
+            app.say_place("saved ", &file.path);
             Saved::File(file)
         }
         Err(why) => {

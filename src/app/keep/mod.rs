@@ -1,8 +1,10 @@
 //! The incident that is open: its journal as far as it is known here, what is on its way to the
 //! disk, and what did not get there.
 
+mod close;
 pub mod command;
 mod form;
+mod past;
 mod record;
 mod tally;
 #[cfg(test)]
@@ -13,21 +15,23 @@ mod update;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::effect::{JobId, Order};
-use crate::journal::{Head, Line, Story};
+use super::effect::{JobId, Offer, Order};
+use crate::journal::{Head, Line, Past, Story};
 use crate::model::identity::InstanceId;
 
 pub use command::{Configured, Placeholder};
 pub use form::{Form, Typing};
 pub use record::Progress;
 
+pub(super) use close::{ask_close, close, look_again};
 pub(super) use command::ran;
 pub(super) use form::{key as form_key, paste as form_paste};
+pub(super) use past::{gone, look_back};
 pub(super) use record::of as record_of;
 pub(super) use tally::{count, tally};
 pub(super) use update::{
-    Then, add, append, ask_title, called, follow, interrupt, leave, look_at_clock, note, open, opened, quit,
-    record, take_note, titled, toggle_about, written,
+    Then, add, append, ask_title, called, find_open, follow, interrupt, leave, look_at_clock, note, open,
+    opened, quit, record, refused, take_note, titled, toggle_about, written,
 };
 
 /// What is kept.
@@ -35,8 +39,12 @@ pub(super) use update::{
 pub struct Keep {
     /// The incident.
     pub(super) incident: Option<Incident>,
-    /// The order that opens one.
-    pub(super) opening: Option<JobId>,
+    /// The order that opens one, and the title that was given.
+    pub(super) opening: Option<(JobId, Option<String>)>,
+    /// Whether the entry that closes it is on its way.
+    closing: bool,
+    /// The newest open one of this operator, which an empty title goes on with.
+    pub(super) offer: Offered,
     /// Entries that the desk has not answered yet.
     pub(super) waiting: BTreeMap<JobId, Waiting>,
     /// Entries that could not be written: they are tried again with the next one.
@@ -45,10 +53,32 @@ pub struct Keep {
     pub(super) running: BTreeMap<JobId, String>,
     /// Instances that a saved snapshot shows.
     pub(super) saved: BTreeSet<InstanceId>,
+    /// What earlier samples of this run showed.
+    pub(super) pasts: BTreeMap<InstanceId, Past>,
+    /// Servers whose client is ordered to be journalled as gone.
+    gone: BTreeSet<InstanceId>,
     /// What servers do since their first revocation.
     tallies: tally::Tallies,
     /// The wall clock less the time since boot, as it was first; `None`: no sample yet.
     pub(super) clock_offset_ms: Option<i64>,
+}
+
+/// Whether there is an incident to go on with.
+#[derive(Debug, Default)]
+pub(super) enum Offered {
+    /// Nobody has looked yet.
+    #[default]
+    Unknown,
+    /// There is none.
+    Nothing,
+    /// This one.
+    One(Offer),
+}
+
+impl From<Option<Offer>> for Offered {
+    fn from(found: Option<Offer>) -> Self {
+        found.map_or(Self::Nothing, Self::One)
+    }
 }
 
 /// An entry on its way to the disk.
@@ -67,6 +97,8 @@ pub struct Incident {
     pub(super) path: String,
     /// What the journal tells, everybody's entries, as of the last append.
     pub(super) story: Story,
+    /// What is not as it was written, as it was found on opening.
+    pub(super) faults: Vec<String>,
 }
 
 impl Incident {
@@ -83,6 +115,11 @@ impl Incident {
     /// Returns what the journal tells.
     pub fn story(&self) -> &Story {
         &self.story
+    }
+
+    /// Returns what is not as it was written: what the journal says behind a fault is not told.
+    pub fn faults(&self) -> &[String] {
+        &self.faults
     }
 
     /// Returns the last entry.
@@ -104,6 +141,26 @@ impl Keep {
     /// Returns the incident that is open.
     pub fn incident(&self) -> Option<&Incident> {
         self.incident.as_ref()
+    }
+
+    /// Returns what is not as it was written in the incident that is open.
+    pub fn faults(&self) -> &[String] {
+        self.incident.as_ref().map_or(&[], Incident::faults)
+    }
+
+    /// Returns the incident of this operator that could be gone on with, where none is open here.
+    pub fn offer(&self) -> Option<&Offer> {
+        match &self.offer {
+            Offered::One(offer) if !self.is_open() => Some(offer),
+            _ => None,
+        }
+    }
+
+    /// Returns the title of the incident that is being opened; empty: the newest open one's.
+    pub fn opening(&self) -> Option<&str> {
+        self.opening
+            .as_ref()
+            .map(|(_, title)| title.as_deref().unwrap_or(""))
     }
 
     /// Returns whether an incident is open, or on its way.

@@ -26,6 +26,9 @@ pub(in crate::app) fn of(app: &App, on: &InstanceRef, world: &Arc<World>) -> Rec
         .flat_map(|story| &story.snapshots)
         .rfind(|taken| taken.taken_at == taken_at)
         .map(|taken| taken.file.clone());
+    if let Some(past) = app.keep.pasts.get(&on.id) {
+        thread.past.clone_from(past);
+    }
     let evidence = Evidence {
         file,
         program: format!("mcpwake {}", env!("CARGO_PKG_VERSION")),
@@ -54,7 +57,15 @@ pub(super) fn plain(app: &App, record: &Record) -> String {
                 .map_or_else(|| "no".to_owned(), |act| act.at.rfc3339())
         };
         let (revoked, denied) = (at(&line.revoked), at(&line.denied));
-        lines.push(format!("{}: revoked {revoked}, denied {denied}", line.lead));
+        let claimed = if line.is_claimed() {
+            ", check not named"
+        } else {
+            ""
+        };
+        lines.push(format!(
+            "{}: revoked {revoked}, denied {denied}{claimed}",
+            line.lead
+        ));
     }
     for note in &record.notes {
         lines.push(format!("{} {}: {}", note.at.rfc3339(), note.operator, note.text));
@@ -74,7 +85,7 @@ pub struct Progress {
     pub leads: usize,
     /// Of these revoked.
     pub revoked: usize,
-    /// Of these shown to be denied.
+    /// Of these shown to be denied, by a check that was named.
     pub denied: usize,
     /// Whether a TERM was sent and its outcome is known.
     pub terminated: bool,
@@ -100,7 +111,7 @@ impl App {
             kept: self.keep.is_saved(id),
             leads: record.leads.len(),
             revoked: count(|line| line.revoked.is_some()),
-            denied: count(|line| line.denied.is_some()),
+            denied: count(crate::journal::record::LeadLine::is_verified),
             terminated: record
                 .signals
                 .iter()

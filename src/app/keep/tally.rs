@@ -97,6 +97,9 @@ pub(super) fn figures(app: &App, id: InstanceId) -> Option<SinceRevoked> {
 
 /// Has the journal say every count that it does not say yet.
 pub(in crate::app) fn tally(app: &mut App) -> Vec<Effect> {
+    if app.keep.closing {
+        return Vec::new();
+    }
     let at = app.now;
     let mut entries = Vec::new();
     for tally in app.keep.tallies.0.values_mut() {
@@ -270,6 +273,7 @@ mod tests {
         second.keep.incident = Some(crate::app::keep::Incident {
             path: "/one".to_owned(),
             story,
+            faults: Vec::new(),
         });
         super::begin(&mut second);
         assert_eq!(

@@ -49,6 +49,7 @@ pub(crate) fn opened(journal: &mut Journal, title: Option<String>, on: &World) -
         lines: vec![line],
         shown: Vec::new(),
         problem: None,
+        faults: Vec::new(),
     };
     (entry, answer)
 }
@@ -71,7 +72,7 @@ pub(crate) fn serve(app: &mut App, journal: &mut Journal, effects: Vec<Effect>) 
                 written.push(*entry);
                 Outcome::Written(Ok(vec![line]))
             }
-            Order::Run(_) => continue,
+            Order::Run(_) | Order::FindOpen(_) => continue,
             Order::Save { .. } | Order::Attach(_) | Order::Copy(_) | Order::Look(_) | Order::Signal(_) => {
                 continue;
             }

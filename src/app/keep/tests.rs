@@ -1,5 +1,7 @@
 //! What keys keep: incidents, notes, marks; what is not on the disk; what stands against quitting.
 
+mod closing;
+
 use std::sync::Arc;
 
 use proptest::prelude::*;
@@ -44,7 +46,7 @@ fn the_first_note_asks_for_a_title_once() {
     let incident = app.keep().incident().expect("an incident");
     assert_eq!(incident.title(), "OPS-1412");
     assert_eq!(incident.head().map(|head| head.seq), Some(3));
-    assert!(app.status().is_some_and(|said| said.ends_with("entry 3")));
+    assert_eq!(app.status(), Some("on disk: entry 3: the note on git 48271"));
 }
 
 #[test]
@@ -137,12 +139,16 @@ fn quitting_names_the_leads_that_were_begun_with_and_are_left_open() {
     let mut journal = Journal::of(&world);
     served(&mut app, &mut journal, "r T <enter> <esc>");
     assert_eq!(press(&mut app, "q"), [Effect::Quit], "nothing was begun");
-    served(&mut app, &mut journal, "r G d <enter> <esc>");
-    assert_eq!(press(&mut app, "q"), []);
-    let Some(Content::Quit { reasons }) = app.popup().map(crate::app::popup::Popup::content) else {
-        panic!("a question");
-    };
-    assert_eq!(reasons[..], ["git 48271: 2 of 3 leads not shown to be denied"]);
+    for (keys, open) in [("r G d <enter> <esc>", 3), ("r G d 401 <enter> <esc>", 2)] {
+        served(&mut app, &mut journal, keys);
+        assert_eq!(press(&mut app, "q"), []);
+        let Some(Content::Quit { reasons }) = app.popup().map(crate::app::popup::Popup::content) else {
+            panic!("a question");
+        };
+        let wanted = format!("git 48271: {open} of 3 leads not shown to be denied");
+        assert_eq!(reasons[..], [wanted], "a denial without a check is a claim");
+        press(&mut app, "<esc>");
+    }
 }
 
 #[test]

@@ -1,7 +1,10 @@
 //! Opening an incident, writing notes, and what the desk answers.
 
+use std::sync::Arc;
+
+use super::close::{closed, closes};
 use super::tally::{self, tally};
-use super::{Form, Incident, Waiting};
+use super::{Form, Incident, Offered, Waiting};
 use crate::app::act::{self, Intent};
 use crate::app::effect::{Effect, JobId, Opened, Order};
 use crate::app::popup::{Content, Popup};
@@ -38,23 +41,80 @@ pub(in crate::app) fn open(app: &mut App) {
     }
 }
 
-/// Asks the title of a new incident, once.
+/// Asks the title of a new incident, once; says what for, and what an empty one means.
 pub(in crate::app) fn ask_title(app: &mut App, then: Then) {
+    let what = match &then {
+        Then::Nothing => "An incident holds journal and snapshots.",
+        Then::Note(_) => "A note is kept in an incident.",
+        Then::Record(_) => "The record is kept in an incident.",
+        Then::Signal(_) => "A signal is journalled first, in an incident.",
+    };
+    let offer = app.keep.offer().map(|offer| offer.title.clone());
+    let empty = match (&app.keep.offer, &offer) {
+        (_, Some(title)) => format!("; empty: go on with {title}"),
+        (Offered::Unknown, None) => "; empty: your newest open one".to_owned(),
+        (_, None) => String::new(),
+    };
     app.prompt = Some(Prompt {
-        purpose: Purpose::Title { then },
+        purpose: Purpose::Title {
+            then,
+            offer,
+            why: format!("{what} Enter: open{empty}; Esc"),
+            doubted: None,
+        },
         input: String::new().into(),
     });
 }
 
+/// Asks the title once more, with what was typed and what speaks against it.
+fn ask_again(app: &mut App, then: Then, typed: &str, doubt: String) {
+    ask_title(app, then);
+    if let Some(prompt) = &mut app.prompt
+        && let Purpose::Title { why, doubted, .. } = &mut prompt.purpose
+    {
+        *why = doubt;
+        *doubted = Some(typed.to_owned());
+        prompt.input = typed.to_owned().into();
+    }
+}
+
+/// Has the desk look which incident of this operator is open.
+pub(in crate::app) fn find_open(app: &mut App) -> Vec<Effect> {
+    let world = app.feed.newest().map(Arc::clone);
+    let Some(world) = world.filter(|_| !app.options.read_only && app.options.origin.is_none()) else {
+        return Vec::new();
+    };
+    let job = app.next_job();
+    vec![Effect::Desk(job, Order::FindOpen(world))]
+}
+
 /// Orders the incident, and goes on with what it was opened for. Without a title it is the newest one
-/// that is open: a lost connection does not begin a new one.
-pub(in crate::app) fn titled(app: &mut App, title: &str, then: Then) -> Vec<Effect> {
+/// that is open: a lost connection does not begin a new one. Digits alone are doubted once: they may have
+/// been meant for a dialog.
+pub(in crate::app) fn titled(app: &mut App, title: &str, then: Then, doubted: Option<&str>) -> Vec<Effect> {
     let title = title.trim();
+    if title.is_empty() && matches!(app.keep.offer, Offered::Nothing) {
+        let why = "A title is needed, such as a ticket number: no incident of yours is open; Esc";
+        ask_again(app, then, "", why.to_owned());
+        return Vec::new();
+    }
+    let digits = !title.is_empty() && title.bytes().all(|byte| byte.is_ascii_digit());
+    if digits && doubted != Some(title) {
+        let why =
+            format!("This is the TITLE of an incident: Enter again calls it {title}; Ctrl-U clears; Esc");
+        ask_again(app, then, title, why);
+        return Vec::new();
+    }
     let Some(world) = app.feed.shown().cloned() else {
         return Vec::new();
     };
     let job = app.next_job();
-    app.keep.opening = Some(job);
+    let named = if title.is_empty() {
+        app.keep.offer().map(|offer| offer.title.clone())
+    } else {
+        Some(title.to_owned())
+    };
+    app.keep.opening = Some((job, named));
     let mut effects = vec![Effect::Desk(
         job,
         Order::Open {
@@ -218,12 +278,18 @@ pub(in crate::app) fn retry(app: &mut App) -> Vec<Effect> {
 
 /// Takes the desk's answer to the order to open.
 pub(in crate::app) fn opened(app: &mut App, job: JobId, result: Result<Opened, String>) {
-    if app.keep.opening == Some(job) {
+    if app
+        .keep
+        .opening
+        .as_ref()
+        .is_some_and(|(opening, _)| *opening == job)
+    {
         app.keep.opening = None;
     }
     match result {
         Ok(opened) => {
-            app.say(format!("incident {} is open in {}", opened.title, opened.path));
+            let said = format!("incident {} is open in ", opened.title);
+            app.say_place(&said, &opened.path);
             let problem = opened.problem.clone();
             follow(app, opened);
             if let Some(problem) = problem {
@@ -239,6 +305,7 @@ pub(in crate::app) fn follow(app: &mut App, opened: Opened) {
     let mut incident = Incident {
         path: opened.path,
         story: Story::default(),
+        faults: opened.faults,
     };
     incident.add(&opened.lines);
     app.keep.incident = Some(incident);
@@ -255,17 +322,21 @@ pub(in crate::app) fn add(app: &mut App, lines: &[Line]) {
 }
 
 /// Takes the desk's answer to an entry.
-pub(in crate::app) fn written(app: &mut App, job: JobId, result: Result<Vec<Line>, String>) {
+pub(in crate::app) fn written(app: &mut App, job: JobId, result: Result<Vec<Line>, String>) -> Vec<Effect> {
     let Some(waiting) = app.keep.waiting.remove(&job) else {
-        return;
+        return Vec::new();
     };
+    if closes(&waiting.order) {
+        let seq = |lines: Vec<Line>| lines.last().map_or(0, |line| line.seq);
+        return closed(app, result.map(seq));
+    }
     match result {
         Ok(lines) => {
             add(app, &lines);
             let head = app.keep.incident.as_ref().and_then(Incident::head);
             let seq = head.map_or(0, |head| head.seq);
-            if !is_count(&waiting.order) {
-                app.say(format!("{} is on disk: entry {seq}", waiting.what));
+            if !comes_by_itself(&waiting.order) {
+                app.say(format!("on disk: entry {seq}: {}", waiting.what));
             }
         }
         Err(why) => {
@@ -276,11 +347,25 @@ pub(in crate::app) fn written(app: &mut App, job: JobId, result: Result<Vec<Line
             app.keep.unsaved.push(waiting);
         }
     }
+    Vec::new()
+}
+
+/// Takes the desk's answer that something cannot be done: it does not wait for a better time.
+pub(in crate::app) fn refused(app: &mut App, job: JobId, why: &str) {
+    if let Some(waiting) = app.keep.waiting.remove(&job) {
+        app.say(format!("NOT DONE, nothing is pending: {}: {why}", waiting.what));
+    }
 }
 
 /// Whether an order comes by itself: its answer is none to a key.
-fn is_count(order: &Order) -> bool {
-    matches!(order, Order::Append(entry) if matches!(**entry, Entry::SinceRevoked { .. }))
+fn comes_by_itself(order: &Order) -> bool {
+    let by_itself = |entry: &Entry| {
+        matches!(
+            entry,
+            Entry::SinceRevoked { .. } | Entry::ClientUnavailable { .. }
+        )
+    };
+    matches!(order, Order::Append(entry) if by_itself(entry))
 }
 
 /// Has the journal say that the wall clock was set: it moved against the time since boot.
@@ -366,7 +451,7 @@ fn reasons_to_stay(app: &App) -> Vec<String> {
 
 /// The servers of the incident whose authorities are not all shown to be denied, or whose signals
 /// have no outcome.
-fn left_open(app: &App) -> Vec<String> {
+pub(super) fn left_open(app: &App) -> Vec<String> {
     let (Some(world), Some(incident)) = (app.feed.shown(), app.keep.incident()) else {
         return Vec::new();
     };
@@ -390,7 +475,7 @@ fn left_open(app: &App) -> Vec<String> {
             }
             if signals > 0 {
                 let noun = if signals == 1 { "signal" } else { "signals" };
-                parts.push(format!("{signals} {noun} without an outcome"));
+                parts.push(format!("{signals} {noun} without an outcome (Alt-l looks again)"));
             }
             let name = format!("{} {}", thread.on.name, thread.on.pid());
             (!parts.is_empty()).then(|| format!("{name}: {}", parts.join(", ")))

@@ -420,6 +420,7 @@ fn named(word: &str) -> Option<Key> {
         "pgdn" => Key::PageDown,
         "home" => Key::Home,
         "end" => Key::End,
+        _ if name.starts_with("a-") => Key::Alt(name.chars().nth(2).expect("a letter")),
         _ => match (name.strip_prefix('f'), name.strip_prefix("c-")) {
             (Some(number), _) => Key::F(number.parse().expect("a number of a function key")),
             (None, Some(letter)) => Key::Ctrl(letter.chars().next().expect("a letter")),

@@ -12,6 +12,9 @@ pub(in crate::cli) struct SnapshotArgs {
     /// operator, else to the state directory, and into the next incident that is opened
     #[arg(short, long, value_name = "FILE")]
     pub(in crate::cli) output: Option<PathBuf>,
+    /// Write FILE also where there is one already
+    #[arg(long, requires = "output")]
+    pub(in crate::cli) force: bool,
 }
 
 #[derive(Debug, Args)]
@@ -28,8 +31,8 @@ pub(in crate::cli) struct Verify {
 pub(in crate::cli) struct IncidentArgs {
     #[command(subcommand)]
     pub(in crate::cli) command: IncidentCommand,
-    /// Id of the incident or its beginning, or its directory; without it the newest open one of this
-    /// operator
+    /// Id of the incident or its beginning, its title, or its directory; without it the newest open one of
+    /// this operator
     #[arg(long, global = true, value_name = "ID")]
     pub(in crate::cli) incident: Option<String>,
 }
@@ -41,8 +44,13 @@ pub(in crate::cli) enum IncidentCommand {
         /// Title, usually a ticket number; it goes into every copy
         title: String,
     },
-    /// List all incidents, the newest first
+    /// List all incidents, the newest first, each open or closed
     List,
+    /// Close the incident and print the head; says what is left open in it
+    Close {
+        /// What is left to be done
+        text: Option<String>,
+    },
     /// Add a note and print the new head
     Note {
         /// The text; without it, or `-`: from stdin, all its lines

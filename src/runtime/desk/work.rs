@@ -3,11 +3,12 @@
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Cursor, Read};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::act::{Hand, Signalled, Wait};
 use crate::app::freeze::SavedFile;
-use crate::app::{Attach, Copy, Material, Opened, Order, Outcome, Signalling};
+use crate::app::{Attach, Copy, Material, Offer, Opened, Order, Outcome, Signalling};
 use crate::journal::entry::{AttachedFrom, SnapshotReason};
 use crate::journal::{Entry, Line, Operator};
 use crate::model::host::Observer;
@@ -33,6 +34,8 @@ pub(in crate::runtime) struct Work {
     state_home: Option<OsString>,
     home: Option<OsString>,
     open: Option<Open>,
+    /// The incident that an empty title goes on with, as the screen names it.
+    offered: Option<PathBuf>,
     clipboard: Clipboard,
     signaller: Box<dyn Signaller>,
 }
@@ -75,6 +78,7 @@ impl Work {
             state_home: std::env::var_os("XDG_STATE_HOME"),
             home: std::env::var_os("HOME"),
             open: None,
+            offered: None,
             clipboard: Clipboard::new(Surroundings::of_this_process()),
             signaller,
         }
@@ -100,16 +104,14 @@ impl Work {
                 Some(title) => self.open(&title, &on),
                 None => self.join(&on),
             })),
-            Order::Append(entry) => Outcome::Written(match &mut self.open {
-                Some(open) => said(open.append(*entry)),
-                None => Err(NOT_OPEN.to_owned()),
-            }),
+            Order::FindOpen(on) => Outcome::Found(self.newest_open(&on)),
+            Order::Append(entry) => Outcome::Written(self.append(*entry)),
             // The desk gives it to another thread before it comes here.
             Order::Run(_) => Outcome::Ran(Err("the desk itself runs nothing".to_owned())),
-            Order::Attach(attach) => Outcome::Written(match &mut self.open {
+            Order::Attach(attach) => match &mut self.open {
                 Some(open) => open.attach(*attach),
-                None => Err(NOT_OPEN.to_owned()),
-            }),
+                None => Outcome::Written(Err(NOT_OPEN.to_owned())),
+            },
             Order::Look(targets) => {
                 Outcome::Looked(targets.iter().map(|target| self.signaller.look(target)).collect())
             }
@@ -122,6 +124,38 @@ impl Work {
             }
         };
         (outcome, After::Nothing)
+    }
+
+    /// Appends an entry; one that closes the incident is its last.
+    fn append(&mut self, entry: Entry) -> Result<Vec<Line>, String> {
+        let Some(open) = &mut self.open else {
+            return Err(NOT_OPEN.to_owned());
+        };
+        let closes = matches!(entry, Entry::Closed { .. });
+        let lines = said(open.append(entry))?;
+        if closes {
+            self.open = None;
+        }
+        Ok(lines)
+    }
+
+    /// Returns the newest open incident of this operator, and remembers it: that one is gone on with.
+    fn newest_open(&mut self, on: &World) -> Option<Offer> {
+        let operator = Operator::from(&on.sample.observer);
+        let summaries = self
+            .store(&on.sample.observer)
+            .and_then(|store| store.incidents());
+        // One that cannot be listed is said when one is opened.
+        let newest = summaries
+            .ok()?
+            .into_iter()
+            .find(|one| one.is_open_of(&operator))?;
+        let opened = newest.opened.ok()?;
+        self.offered = Some(newest.path);
+        Some(Offer {
+            title: opened.title,
+            at: opened.at,
+        })
     }
 
     fn signal(&mut self, order: &Signalling) -> Signalled {
@@ -208,7 +242,14 @@ impl Work {
     fn join(&mut self, on: &World) -> Result<Opened, StoreError> {
         let observer = &on.sample.observer;
         let operator = Operator::from(observer);
-        let incident = self.store(observer)?.find(None, &operator)?;
+        let store = self.store(observer)?;
+        // What was offered is meant, whatever was opened elsewhere since; unless it was closed.
+        let offered = self.offered.take().and_then(|path| {
+            let mut summaries = store.incidents().ok()?.into_iter();
+            summaries.find(|one| one.path == path && one.is_open_of(&operator))
+        });
+        let offered = offered.map(|one| one.path.display().to_string());
+        let incident = store.find(offered.as_deref(), &operator)?;
         self.take(incident, operator, on)
     }
 
@@ -230,6 +271,7 @@ impl Work {
             shown: open.incident.shows(&lines, &on.sample.host.boot_id),
             lines,
             problem: None,
+            faults: open.incident.problems()?,
         };
         self.open = Some(open);
         Ok(opened)
@@ -256,7 +298,8 @@ impl Open {
         self.owed.push(entry);
     }
 
-    fn attach(&mut self, attach: Attach) -> Result<Vec<Line>, String> {
+    /// Attaches output; a file that cannot be read is not waited for.
+    fn attach(&mut self, attach: Attach) -> Outcome {
         let Attach {
             material,
             label,
@@ -265,7 +308,10 @@ impl Open {
         } = attach;
         let (mut bytes, from): (Box<dyn Read>, AttachedFrom) = match material {
             Material::Pasted(text) => (Box::new(Cursor::new(text)), AttachedFrom::Pasted),
-            Material::File(path) => (Box::new(regular(&path)?), AttachedFrom::File { path }),
+            Material::File(path) => match regular(&path) {
+                Ok(file) => (Box::new(file), AttachedFrom::File { path }),
+                Err(why) => return Outcome::Refused(why),
+            },
             Material::Output { bytes, from } => (Box::new(Cursor::new(bytes)), from),
         };
         let attachment = Attachment {
@@ -274,11 +320,10 @@ impl Open {
             lead,
             from,
         };
-        said(
-            self.incident
-                .attach(&mut bytes, attachment, &self.operator, wall_clock()),
-        )?;
-        said(self.new_lines())
+        let attached = self
+            .incident
+            .attach(&mut bytes, attachment, &self.operator, wall_clock());
+        Outcome::Written(said(attached.and_then(|_| self.new_lines())))
     }
 
     /// Reads what was added since, by anybody.

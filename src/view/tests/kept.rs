@@ -1,5 +1,7 @@
 //! Incidents, notes, marks and the question before quitting.
 
+use std::sync::Arc;
+
 use super::{SMALL, USUAL, WIDE, screen};
 use crate::app::keep::Configured;
 use crate::app::keep::testkit::{Journal, serve, served};
@@ -124,4 +126,28 @@ fn a_note_of_several_lines_stands_line_by_line() {
     serve(&mut app, &mut journal, effects);
     press(&mut app, "i");
     insta::assert_snapshot!("note_of_lines_80", screen(&app));
+}
+
+#[test]
+fn an_incident_that_is_not_as_it_was_written_is_said_wherever_it_is_read() {
+    let world = live().world();
+    let mut app = app(Arc::clone(&world), 80, 40);
+    let mut journal = Journal::of(&world);
+    let (_, mut opened) = crate::app::keep::testkit::opened(&mut journal, None, &world);
+    let fault = "journal line 5: edited, nothing after entry 4 is shown: its hash is not that of its bytes";
+    opened.faults = vec![fault.to_owned(), "snapshots/1.json missing".to_owned()];
+    update(&mut app, Event::Incident(opened));
+    let header = "NOT AS WRITTEN (2, !): journal line 5: edited, nothing after entry 4 is shown";
+    assert!(screen(&app).contains(header), "{}", screen(&app));
+    for keys in ["6 <enter> <enter>", "<esc> <esc> !", "<esc> i"] {
+        press(&mut app, keys);
+        let shown = screen(&app);
+        for part in [
+            "journal line 5: edited",
+            "nothing after entry 4",
+            "snapshots/1.json missing",
+        ] {
+            assert!(shown.contains(part), "{keys}: {part}\n{shown}");
+        }
+    }
 }

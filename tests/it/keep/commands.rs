@@ -373,3 +373,123 @@ fn no_secret_of_a_running_process_or_of_an_operator_reaches_a_byte_of_the_state_
     holding(&program.state(), &[TOKEN, PASSWORD], &mut found);
     assert_eq!(found, Vec::<String>::new());
 }
+
+#[test]
+fn an_incident_is_named_by_its_title_closed_and_not_opened_without_one() {
+    let program = Program::new();
+    for title in ["", "  "] {
+        let output = program.run(&["incident", "new", title]);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(
+            stderr(&output).contains("the title is empty"),
+            "{}",
+            stderr(&output)
+        );
+    }
+    let first = program.ok(&["incident", "new", "OPS-1"]);
+    let second = program.ok(&["incident", "new", "OPS-2"]);
+    assert_eq!(program.ok(&["incident", "path", "--incident", "OPS-1"]), first);
+    assert_eq!(program.ok(&["incident", "path"]), second);
+    let head = program.ok(&["incident", "close", "look at the remote"]);
+    assert!(head.starts_with("2:") && head.len() == 66, "{head}");
+    assert_eq!(
+        program.ok(&["incident", "path"]),
+        first,
+        "a closed one is not the default"
+    );
+    let again = program.run(&["incident", "close", "--incident", "OPS-2"]);
+    assert_eq!(again.status.code(), Some(1));
+    assert!(stderr(&again).contains("closed already"));
+    let listed = program.ok(&["incident", "list"]);
+    let state = |title: &str| {
+        let line = listed.lines().find(|line| line.contains(&format!("  {title}  ")));
+        let words: Vec<&str> = line.unwrap().split("  ").collect();
+        words[2].to_owned()
+    };
+    assert_eq!(
+        (state("OPS-1"), state("OPS-2")),
+        ("open".to_owned(), "closed".to_owned())
+    );
+    let markdown = program.ok(&["incident", "export", "--incident", "OPS-2"]);
+    assert!(
+        markdown.contains("closed; left: look at the remote"),
+        "{markdown}"
+    );
+    program.ok(&["incident", "close"]);
+    assert_eq!(program.run(&["incident", "path"]).status.code(), Some(1));
+    program.ok(&["incident", "new", "OPS-1"]);
+    let several = program.run(&["incident", "path", "--incident", "OPS-1"]);
+    assert!(
+        stderr(&several).contains("OPS-1 alone (2 are called so"),
+        "{}",
+        stderr(&several)
+    );
+}
+
+#[test]
+fn a_file_that_is_there_is_overwritten_by_force_alone() {
+    let program = Program::new();
+    let file = program.state().with_extension("json");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(&file, "mine").unwrap();
+    let path = file.to_str().unwrap();
+    let output = program.run(&["snapshot", "-o", path]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        stderr(&output).contains("--force overwrites it"),
+        "{}",
+        stderr(&output)
+    );
+    assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
+    program.ok(&["snapshot", "-o", path, "--force"]);
+    program.ok(&["list", "--from", path]);
+}
+
+#[test]
+fn a_process_is_shown_from_the_newest_snapshot_that_has_it_and_a_fault_is_said() {
+    let program = Program::new();
+    let path = program.ok(&["incident", "new", "x"]);
+    let mut child = Command::new("sleep").arg("600").spawn().unwrap();
+    program.ok(&["snapshot"]);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    program.ok(&["snapshot"]);
+    let pid = child.id().to_string();
+    let output = program.run(&["show", &pid, "--from", &path]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(stdout(&output).contains("sleep"), "{}", stdout(&output));
+    let said = stderr(&output);
+    assert!(
+        said.contains("shown as of ") && said.contains(&format!("do not have process {pid}")),
+        "{said}"
+    );
+    let output = program.run(&["show", "4194303", "--from", &path]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        stderr(&output).contains("in none of its snapshots"),
+        "{}",
+        stderr(&output)
+    );
+    let journal = Path::new(&path).join("journal.jsonl");
+    let text = fs::read_to_string(&journal).unwrap();
+    let line = text.lines().nth(2).unwrap();
+    fs::write(
+        &journal,
+        text.replace(line, &line.replace("snapshots/", "snapshotz/")),
+    )
+    .unwrap();
+    for command in [&["list", "--from", &path][..], &["show", &pid, "--from", &path]] {
+        let said = stderr(&program.run(command));
+        assert!(
+            said.contains("journal line 3: edited, nothing after entry 2 is shown"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn the_reason_of_the_system_is_said_once() {
+    let program = Program::new();
+    let said = stderr(&program.run(&["verify", "/nonexistent"]));
+    assert_eq!(said.matches("No such file").count(), 1, "{said}");
+}

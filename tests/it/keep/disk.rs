@@ -100,12 +100,12 @@ fn a_disk_that_is_full_is_told_from_other_failures() {
     let full = StoreError::Io {
         operation: "append to",
         path: "/x/journal.jsonl".into(),
-        source: std::io::Error::from(std::io::ErrorKind::StorageFull),
+        reason: std::io::Error::from(std::io::ErrorKind::StorageFull),
     };
     let denied = StoreError::Io {
         operation: "append to",
         path: "/x/journal.jsonl".into(),
-        source: std::io::Error::from(std::io::ErrorKind::PermissionDenied),
+        reason: std::io::Error::from(std::io::ErrorKind::PermissionDenied),
     };
     assert!(full.is_full() && full.to_string().contains("make room"));
     assert!(!denied.is_full() && denied.to_string().contains("run as the owner"));

@@ -131,10 +131,15 @@ fn the_next_step_follows_the_procedure() {
     append(&incident, outcome(OutcomeKind::StillThere, None), 42);
     assert!(next_step(&incident).ends_with("still there"));
     append(&incident, outcome(OutcomeKind::Exited, Some(212)), 43);
-    assert_eq!(next_step(&incident), "close the incident");
+    assert_eq!(
+        next_step(&incident),
+        "close the incident: mcpwake incident close, or Alt-i"
+    );
     let remaining = Some("look for the push on the remote".to_owned());
     append(&incident, Entry::Closed { remaining }, 50);
     assert_eq!(next_step(&incident), "look for the push on the remote");
+    append(&incident, Entry::Closed { remaining: None }, 51);
+    assert_eq!(next_step(&incident), "nothing: the incident is closed");
 }
 
 #[test]
@@ -462,4 +467,194 @@ proptest! {
         prop_assert_eq!(shown.trim_end(), expected.trim_end());
         prop_assert!(code.is_empty());
     }
+}
+
+#[test]
+fn what_was_entered_is_not_called_observed_and_a_denial_without_a_check_is_counted_apart() {
+    let state = State::new();
+    let incident = state.incident();
+    let world = kit::severed(&ARGV);
+    incident
+        .save(&kit::snapshot(&world), SnapshotReason::Freeze, &kit::operator())
+        .unwrap();
+    let source = |name| {
+        let export = incident.tell().unwrap().export(&kit::redactor());
+        let record = &export.records[0];
+        let field = record
+            .fields
+            .iter()
+            .find(|field| field.name == name)
+            .unwrap()
+            .clone();
+        (field.source, field.operator, plain(&field.value), export)
+    };
+    let (from, by, ..) = source(FieldName::Authorization);
+    assert_eq!(
+        (from, by),
+        (Some(FieldSource::Observed), None),
+        "the leads were seen"
+    );
+    let leads = leads(&world);
+    append(&incident, revoked(&leads[0], 10), 11);
+    append(&incident, denied(&leads[0], 20), 21);
+    for how in [None, Some("  ".to_owned())] {
+        let unnamed = Entry::Denied {
+            on: target().instance.unwrap(),
+            lead: leads[1].clone(),
+            denied_at: kit::later(30),
+            how,
+        };
+        append(&incident, unnamed, 31);
+        let (from, by, value, export) = source(FieldName::Authorization);
+        assert_eq!((from, by), (Some(FieldSource::Entered), Some(kit::operator())));
+        assert_eq!(
+            value,
+            "revoked 1 of 2, denial verified 1 of 2, 1 without a named check"
+        );
+        let (from, _, value, _) = source(FieldName::Revocation);
+        assert_eq!(from, Some(FieldSource::Entered));
+        assert!(
+            value.ends_with("denied 2026-12-01 01:08:02Z, check not named"),
+            "{value}"
+        );
+        let (_, _, value, _) = source(FieldName::FollowUp);
+        assert_eq!(value, "name the check that denied b");
+        assert_eq!(
+            export.first_page.open_leads,
+            [
+                "git (9): b ssh /run/user/1000/ssh|control: not revoked, denied 2026-12-01 01:08:02Z, check not named"
+            ]
+        );
+        assert!(
+            export
+                .first_page
+                .next_step
+                .starts_with("name the check that showed that b ssh")
+        );
+        let markdown = markdown::incident(&export);
+        for part in [
+            "by ana at the gateway",
+            "(token introspection: inactive)",
+            "check not named",
+        ] {
+            assert!(markdown.contains(part), "{part}: {markdown}");
+        }
+    }
+}
+
+#[test]
+fn leads_that_nobody_can_revoke_are_exported_under_their_own_heading() {
+    let state = State::new();
+    let incident = state.incident();
+    let mut world = kit::severed(&ARGV);
+    let instance = &mut world.judged.instances[0];
+    let lead = instance.reach.as_ref().unwrap()[0].clone();
+    let database = mcpwake::model::finding::Lead {
+        kind: mcpwake::model::finding::LeadKind::File,
+        target: "/srv/app/tips.db-wal".into(),
+        meaning: "an open database: KILL may leave it in need of recovery".to_owned(),
+        ..lead
+    };
+    instance.reach = Some(vec![database]);
+    incident
+        .save(&kit::snapshot(&world), SnapshotReason::Freeze, &kit::operator())
+        .unwrap();
+    let export = incident.tell().unwrap().export(&kit::redactor());
+    let record = &export.records[0];
+    assert_eq!(
+        field(record, FieldName::Authorization),
+        "no authority seen; other leads: 1 file"
+    );
+    let markdown = markdown::incident(&export);
+    assert!(
+        markdown.contains("**Open leads**\n\n- authorities: none seen\n"),
+        "{markdown}"
+    );
+    let heading = "**Leads that nobody can revoke: files, locks, children, listeners**\n\n- git (9): a file /srv/app/tips.db-wal: an open database";
+    assert!(markdown.contains(heading), "{markdown}");
+}
+
+#[test]
+fn a_client_and_a_parent_that_earlier_samples_showed_are_in_the_record() {
+    let state = State::new();
+    let incident = state.incident();
+    let mut later = kit::severed(&ARGV);
+    let mut world = later.clone();
+    let client = kit::process(5, &["claude", "--resume"]);
+    let instance = &mut world.judged.instances[0];
+    instance.adopter = None;
+    instance.client = Some(mcpwake::model::instance::ClientRef {
+        process: client.key,
+        id: None,
+        name: "claude".into(),
+        state: 'S',
+        on_wire: true,
+    });
+    world.sample.processes.insert(kit::pid(5), Arc::new(client));
+    let mut server = kit::process(9, &ARGV);
+    server.ppid = Some(kit::pid(5));
+    world.sample.processes.insert(kit::pid(9), Arc::new(server));
+    later.sample.taken_at = kit::later(60_000);
+    for world in [&world, &later] {
+        incident
+            .save(&kit::snapshot(world), SnapshotReason::Freeze, &kit::operator())
+            .unwrap();
+    }
+    append(&incident, revoked(&leads(&later)[0], 70_000), 70_001);
+    let export = incident.tell().unwrap().export(&kit::redactor());
+    let record = &export.records[0];
+    assert_eq!(
+        field(record, FieldName::Parent),
+        "1 (init), before it 5 (claude), last seen 2026-12-01 01:08:02Z · pgid 9"
+    );
+    let told = field(record, FieldName::Client);
+    assert!(
+        told.starts_with("5 (start key 500) claude --resume last seen 2026-12-01 01:08:02Z, gone since · unavailable between 2026-12-01 01:08:02Z and 2026-12-01 01:09:02Z (client 5 (claude) was in the first of these samples, not in the second; observed)"),
+        "{told}"
+    );
+    let unavailable = record.times.client_unavailable.as_ref().unwrap();
+    assert_eq!(
+        (unavailable.after, unavailable.before, unavailable.source),
+        (Some(kit::NOW), Some(kit::later(60_000)), FieldSource::Observed)
+    );
+    // Its interval alone is on disk: it was seen, though no snapshot shows it.
+    let journalled = Entry::ClientUnavailable {
+        on: target().instance.unwrap(),
+        after: Some(kit::NOW),
+        before: Some(kit::later(60_000)),
+        basis: "client 5 (claude) was in the first of these samples, not in the second".to_owned(),
+        source: FieldSource::Observed,
+    };
+    let other = kit::open(&state.store(), "OPS-2");
+    other
+        .save(&kit::snapshot(&later), SnapshotReason::Freeze, &kit::operator())
+        .unwrap();
+    append(&other, journalled, 1);
+    let export = other.tell().unwrap().export(&kit::redactor());
+    let told = field(&export.records[0], FieldName::Client);
+    assert!(
+        told.starts_with("not in this snapshot; Claude Code by configuration · unavailable between"),
+        "{told}"
+    );
+    // A single sample that was saved: its judgement names the parent before.
+    let mut alone = later;
+    alone.judged.instances[0]
+        .facts
+        .push(mcpwake::model::finding::Fact {
+            code: "reparented_seen".to_owned(),
+            text: "its parent is init (1): it was 5 in an earlier sample".to_owned(),
+            source: "/proc/9/stat".to_owned(),
+            weight: mcpwake::model::finding::Weight::Supporting,
+        });
+    let evidence = Evidence {
+        file: None,
+        program: "mcpwake".to_owned(),
+        world: Arc::new(alone),
+    };
+    let thread = Thread::new(target().instance.unwrap());
+    let record = Record::new(&thread, Some(&evidence), &kit::redactor());
+    assert_eq!(
+        field(&record, FieldName::Parent),
+        "1 (init), it was 5 in an earlier sample · pgid 9"
+    );
 }

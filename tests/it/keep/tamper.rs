@@ -196,3 +196,39 @@ pub(super) fn forged_anew(text: &str) -> String {
     }
     out
 }
+
+#[test]
+fn what_is_opened_says_what_was_changed_and_shows_the_newest_snapshot_that_is_sound() {
+    let state = State::new();
+    let incident = state.incident();
+    let mut world = kit::world(3);
+    let save = |world: &mcpwake::model::world::World| {
+        let snapshot = kit::snapshot(world);
+        let why = mcpwake::journal::entry::SnapshotReason::Command;
+        incident.save(&snapshot, why, &kit::operator()).unwrap().0.path
+    };
+    save(&world);
+    world.sample.taken_at = kit::later(1000);
+    let second = save(&world);
+    assert_eq!(incident.problems().unwrap(), Vec::<String>::new());
+    fs::write(&second, "{}").unwrap();
+    let shown = incident.newest_snapshot().unwrap();
+    assert_eq!(shown.world().sample.taken_at, kit::NOW);
+    let [changed] = &incident.problems().unwrap()[..] else {
+        panic!()
+    };
+    assert!(changed.contains("changed"), "{changed}");
+    let text = fs::read_to_string(incident.journal()).unwrap();
+    fs::write(
+        incident.journal(),
+        text.replacen("\"processes\":3", "\"processes\":4", 1),
+    )
+    .unwrap();
+    let [edited] = &incident.problems().unwrap()[..] else {
+        panic!()
+    };
+    assert!(
+        edited.starts_with("journal line 2: edited, nothing after entry 1 is shown: "),
+        "{edited}"
+    );
+}

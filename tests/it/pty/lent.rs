@@ -94,7 +94,7 @@ fn an_editor_has_the_terminal_and_every_key_and_its_text_becomes_the_note() {
     }
     terminal.resize(100, 30);
     terminal.press(".\n");
-    terminal.sees("is on disk: entry 2");
+    terminal.sees("on disk: entry 2");
     terminal.with_seen(|seen| assert!(seen.is_entered()));
     let journal = journal(&desk.state());
     assert!(
@@ -136,7 +136,7 @@ fn an_unchanged_text_writes_nothing_and_a_failing_editor_loses_nothing() {
     assert_eq!(fs::read_to_string(&drafts[0]).unwrap(), "typed\nkept\n");
     // The prompt is there as it was.
     terminal.press("\r");
-    terminal.sees("is on disk: entry 2");
+    terminal.sees("on disk: entry 2");
     terminal.press("q");
     assert!(terminal.ends().success());
     terminal.is_restored();

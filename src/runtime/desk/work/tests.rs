@@ -167,7 +167,7 @@ fn output_is_attached_byte_for_byte_and_a_pipe_is_refused() {
     for path in ["/dev/zero", "/nowhere/to/be/found"] {
         let outcome = work.carry_out(attach(Material::File(path.to_owned()))).0;
         assert!(
-            matches!(&outcome, Outcome::Written(Err(why)) if why.contains(path)),
+            matches!(&outcome, Outcome::Refused(why) if why.contains(path)),
             "{outcome:?}"
         );
     }
@@ -254,4 +254,47 @@ fn an_incident_that_is_joined_says_which_servers_its_snapshots_show() {
     );
     fs::remove_dir_all(Path::new(&joined.path).join("snapshots")).unwrap();
     assert_eq!(join(world()).shown, [], "what is gone shows nothing");
+}
+
+#[test]
+fn the_newest_open_incident_is_found_gone_on_with_and_closed() {
+    let state = tempfile::tempdir().unwrap();
+    let mut first = work(&state, Access::ReadWrite);
+    let found = |work: &mut Work| match work.carry_out(Order::FindOpen(world())).0 {
+        Outcome::Found(offer) => offer.map(|offer| offer.title),
+        other => panic!("{other:?}"),
+    };
+    let open = |work: &mut Work, title: Option<&str>| {
+        let title = title.map(str::to_owned);
+        match work.carry_out(Order::Open { title, on: world() }).0 {
+            Outcome::Opened(Ok(opened)) => opened.title,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(found(&mut first), None);
+    assert_eq!(open(&mut first, Some("OPS-1")), "OPS-1");
+    let mut second = work(&state, Access::ReadWrite);
+    assert_eq!(found(&mut second).as_deref(), Some("OPS-1"));
+    // What was offered is meant, also where another one was opened since.
+    let mut third = work(&state, Access::ReadWrite);
+    assert_eq!(open(&mut third, Some("OPS-2")), "OPS-2");
+    assert_eq!(open(&mut second, None), "OPS-1");
+    let close = || Order::Append(Box::new(Entry::Closed { remaining: None }));
+    assert!(matches!(second.carry_out(close()).0, Outcome::Written(Ok(_))));
+    // Nothing comes behind the end.
+    assert!(matches!(
+        second.carry_out(note("late")).0,
+        Outcome::Written(Err(_))
+    ));
+    assert_eq!(found(&mut second).as_deref(), Some("OPS-2"));
+    assert!(matches!(third.carry_out(close()).0, Outcome::Written(Ok(_))));
+    // The offered one was closed meanwhile, and a closed one is not gone on with.
+    let outcome = second
+        .carry_out(Order::Open {
+            title: None,
+            on: world(),
+        })
+        .0;
+    assert!(matches!(outcome, Outcome::Opened(Err(_))), "{outcome:?}");
+    assert_eq!(found(&mut second), None);
 }
