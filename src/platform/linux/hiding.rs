@@ -32,10 +32,19 @@ struct Reads {
     traces: bool,
     /// Is in the group that the mount exempts.
     member: bool,
-    /// The first process can be seen.
-    sees_first: bool,
-    /// The first process may not be traced.
-    first_refused: bool,
+    /// What of the first process can be seen.
+    first: First,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum First {
+    /// Nothing.
+    #[default]
+    Hidden,
+    /// What everybody sees, not what is kept for those who may trace it.
+    Refused,
+    /// Everything.
+    Open,
 }
 
 /// Returns how the mount at `root` hides processes from this reader; `None` where it shows them all.
@@ -49,12 +58,19 @@ pub(super) fn hiding(reader: &mut Reader, root: &Path) -> Option<Hiding> {
     let reads = Reads {
         traces: own.effective & SYS_PTRACE != 0,
         member: first_namespace && own.groups.contains(&mount.gid),
-        sees_first: reader.record(Pid::INIT, "stat").is_ok(),
-        first_refused: reader
-            .link(Pid::INIT, "exe")
-            .is_err_and(|errno| absence(errno) == Absence::Denied),
+        first: first(reader),
     };
     judge(&mount, reads)
+}
+
+fn first(reader: &mut Reader) -> First {
+    if reader.record(Pid::INIT, "stat").is_err() {
+        return First::Hidden;
+    }
+    match reader.link(Pid::INIT, "exe") {
+        Err(errno) if absence(errno) == Absence::Denied => First::Refused,
+        _ => First::Open,
+    }
 }
 
 fn judge(mount: &HidePid, reads: Reads) -> Option<Hiding> {
@@ -62,8 +78,8 @@ fn judge(mount: &HidePid, reads: Reads) -> Option<Hiding> {
     let by_trace = matches!(value.as_str(), "4" | "ptraceable");
     // Who sees the first process and may not trace it sees it as a member of the group, however the numbers
     // of groups read.
-    let exempt = !by_trace && (reads.member || reads.first_refused);
-    if reads.sees_first && (reads.traces || exempt) {
+    let exempt = !by_trace && (reads.member || reads.first == First::Refused);
+    if reads.first != First::Hidden && (reads.traces || exempt) {
         return None;
     }
     let listed = matches!(value.as_str(), "1" | "noaccess");
@@ -95,12 +111,10 @@ mod tests {
     const NOTHING: Reads = Reads {
         traces: false,
         member: false,
-        sees_first: false,
-        first_refused: true,
+        first: First::Hidden,
     };
     const SEES: Reads = Reads {
-        sees_first: true,
-        first_refused: false,
+        first: First::Open,
         ..NOTHING
     };
 
@@ -109,7 +123,7 @@ mod tests {
         let root = Reads { traces: true, ..SEES };
         let member = Reads { member: true, ..SEES };
         let refused = Reads {
-            first_refused: true,
+            first: First::Refused,
             ..SEES
         };
         // A container that runs as one user: its first process says nothing of others.
