@@ -283,11 +283,11 @@ fn a_server_without_leads_has_nothing_to_revoke_and_read_only_offers_no_signal()
     assert!(!said.contains("0/0") && said.contains("[ ]TERM"), "{said}");
     press(&mut live, "6 <enter> <enter>");
     let record = screen(&live);
-    let line = record
+    let authority = record
         .lines()
         .find(|line| line.trim_start().starts_with("authority"));
     assert!(
-        line.is_some_and(|line| line.contains("nothing to revoke")),
+        authority.is_some_and(|line| line.contains("nothing to revoke")),
         "{record}"
     );
     let mut still = options();
