@@ -205,7 +205,7 @@ impl Desk<'_> {
 
     /// Opens an incident that is asked for.
     pub(crate) fn titles(&mut self) {
-        self.sees("title (empty: the open one):");
+        self.sees("title of a new incident:");
         self.types("OPS-1412");
         self.key("\r");
     }

@@ -22,7 +22,7 @@ fn killed_between_entry_and_signal_the_next_run_shows_it_as_unresolved() {
     let mut desk = kept.start();
     desk.selects(server.pid, "SEVERED");
     desk.key("i");
-    desk.sees("title (empty: the open one):");
+    desk.sees("title (empty: OPS-1412):");
     desk.key("\r");
     desk.sees("is open in");
     desk.leaves("is open in");
@@ -32,7 +32,7 @@ fn killed_between_entry_and_signal_the_next_run_shows_it_as_unresolved() {
     ));
     desk.key("q");
     desk.sees("quit?");
-    desk.sees(&format!("git {}: 1 signals without an outcome", server.pid));
+    desk.sees(&format!("git {}: 1 signal without an outcome", server.pid));
     desk.key("y");
     assert!(desk.terminal.ends().success());
     assert!(server.lives());
