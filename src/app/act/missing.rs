@@ -54,7 +54,7 @@ impl Dialog {
             (!letters.is_empty()).then(|| format!("{word} {}", letters.join(" ")))
         };
         let revoke = letters("revoke", |line| line.revoked.is_none() && line.denied.is_none());
-        let verify = letters("verify", |line| line.denied.is_none());
+        let verify = letters("verify", |line| !line.is_verified());
         revoke.into_iter().chain(verify).collect()
     }
 
