@@ -9,6 +9,9 @@ use crate::model::world::World;
 
 use super::names::some;
 
+/// How far apart the clocks of starts (ticks since boot) and of signals (wall time) may read one moment.
+const CLOCKS_MS: i64 = 50;
+
 /// Bit of SIGTERM in a signal mask.
 const TERM: u64 = 1 << 14;
 
@@ -21,10 +24,14 @@ pub fn aftermath(
     wait_ms: u64,
     watched: &Watched,
 ) -> Aftermath {
+    let sent_at = watched
+        .exited_after_ms
+        .map(|ms| watched.at.0.saturating_sub(i64::try_from(ms).unwrap_or(i64::MAX)));
     let case = Case {
         before,
         after,
         target,
+        sent_at,
     };
     let now = case.now();
     let exited = watched.exited_after_ms.is_some() || now.is_none_or(Process::is_zombie);
@@ -93,6 +100,8 @@ struct Case<'a> {
     before: &'a World,
     after: &'a World,
     target: &'a Target,
+    /// When the signal was sent, milliseconds since the epoch; `None`: it has not ended the target.
+    sent_at: Option<i64>,
 }
 
 impl<'a> Case<'a> {
@@ -124,6 +133,9 @@ impl<'a> Case<'a> {
                 && one.argv.value() == Some(argv)
                 && one.uid.value() == was.uid.value()
                 && !one.is_zombie()
+                && self
+                    .sent_at
+                    .is_none_or(|sent| self.after.sample.started_at(one).0 + CLOCKS_MS >= sent)
         });
         began.collect()
     }

@@ -33,15 +33,22 @@ fn world(machine: &Machine) -> World {
 }
 
 fn look(before: &Machine, after: &Machine, number: u32, exited_after_ms: Option<u64>) -> Aftermath {
+    look_at(UnixMillis(0), before, after, number, exited_after_ms)
+}
+
+fn look_at(
+    at: UnixMillis,
+    before: &Machine,
+    after: &Machine,
+    number: u32,
+    exited_after_ms: Option<u64>,
+) -> Aftermath {
     let (before, after) = (world(before), world(after));
     let key = before.sample.process(pid(number)).expect("the target").key;
     let roles = before.judged.roles.get(&key).and_then(|roles| roles.first());
     let member = roles.map(|role| (role.instance, role.role));
     let target = Target::of(&before.sample, key, member).expect("the target");
-    let watched = Watched {
-        exited_after_ms,
-        at: UnixMillis(0),
-    };
+    let watched = Watched { exited_after_ms, at };
     aftermath(&before, &after, &target, Signal::Term, 2000, &watched)
 }
 
@@ -112,6 +119,26 @@ fn still_there_says_what_it_does() {
         assert_eq!(found.after_ms, Some(2000));
         assert_eq!(found.detail(), expected);
     }
+}
+
+#[test]
+fn one_of_the_same_argv_that_began_before_the_signal_did_not_come_back() {
+    let mut after = before();
+    after.end(200, 1);
+    after.end(210, 1);
+    let now = world(&after).sample;
+    // The process began so many ticks of 10 ms before the second look.
+    let ending = |ticks: u64| {
+        let mut after = before();
+        after.end(200, 1);
+        after.end(210, 1);
+        let start = now.since_boot_ms / 10 - ticks;
+        let began = after.add(500, 1, "python -m mcp_server_git --repository /srv/app");
+        began.key.start = crate::model::identity::StartKey(start);
+        look_at(now.taken_at, &before(), &after, 200, Some(1000)).ending
+    };
+    assert_eq!(ending(50), Ending::CameBack, "half a second after the signal");
+    assert_eq!(ending(150), Ending::Exited, "half a second before it");
 }
 
 #[test]
