@@ -167,6 +167,12 @@ pub(super) fn key(app: &mut App, mut popup: Popup, key: Key) -> Vec<Effect> {
         app.say("this incident is open: Esc closes the list; Alt-i closes the incident".to_owned());
         return Vec::new();
     }
+    if matches!(popup.content, Content::Acting) && key == Key::Char('x') {
+        app.popup = Some(popup);
+        let rest = act::withdraw(app);
+        app.say(format!("withdrawn: nothing is sent to the {rest} that wait"));
+        return Vec::new();
+    }
     let page = i64::from(app.size.1.saturating_sub(6).max(1));
     let lines = match key {
         Key::Up | Key::Char('k') => -1,

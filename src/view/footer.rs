@@ -8,6 +8,7 @@ use super::paint::Drawn;
 use super::record;
 use super::theme::{Theme, Tone};
 use crate::app::App;
+use crate::app::act;
 use crate::app::command::{self, Availability, Command};
 use crate::app::keep::Form;
 use crate::app::panes::Focus;
@@ -264,6 +265,9 @@ pub(super) fn keys(app: &App, width: usize, theme: Theme) -> Drawn {
         match popup.content() {
             Content::Record(form) => fixed(&record_keys(app, form)),
             Content::Act(dialog) => fixed(&acting::keys(app, dialog)),
+            Content::Acting if app.act().run().is_some_and(act::Run::can_withdraw) => {
+                fixed(&[("x", "withdraw the rest"), ("Esc", "hide, it goes on")]);
+            }
             Content::Acting if app.act().under_way().is_some() => fixed(&[("Esc", "hide, it goes on")]),
             Content::Acting => fixed(&[("q Esc", "close")]),
             Content::Quit { .. } => fixed(&[("y", "quit all the same"), ("Esc", "stay")]),

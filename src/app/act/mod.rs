@@ -28,7 +28,7 @@ pub use missing::Missing;
 
 pub(super) use dialog::{key, looked, paste};
 pub(super) use open::{begin, open};
-pub(super) use run::{opened, reasons, saved, saves, signalled, watched, world, writes, written};
+pub(super) use run::{opened, reasons, saved, saves, signalled, watched, withdraw, world, writes, written};
 
 /// What is known of signals.
 #[derive(Debug, Default)]
@@ -209,6 +209,8 @@ pub struct Run {
     pub(super) stage: Stage,
     /// Steps that are passed over, to be journalled before the first signal.
     pub(super) overrides: Vec<Missing>,
+    /// Whether the operator has withdrawn the targets that have no signal yet.
+    pub(super) is_withdrawn: bool,
 }
 
 /// One target of a run.
@@ -280,6 +282,17 @@ impl Run {
     /// Returns the signal.
     pub fn signal(&self) -> Signal {
         self.signal
+    }
+
+    /// Returns how many targets have no signal yet.
+    pub fn waiting(&self) -> usize {
+        let shots = self.shots.iter();
+        shots.filter(|shot| shot.state == ShotState::Waiting).count()
+    }
+
+    /// Returns whether targets wait that can still be withdrawn.
+    pub fn can_withdraw(&self) -> bool {
+        self.is_under_way() && !self.is_withdrawn && self.waiting() > 0
     }
 
     /// Returns the targets, in their order.

@@ -62,6 +62,7 @@ pub(super) fn start(app: &mut App, dialog: &Dialog) -> Vec<Effect> {
         at: 0,
         stage: Stage::Opening,
         overrides,
+        is_withdrawn: false,
     });
     app.popup = Some(Popup::new(Content::Acting));
     opened(app)
@@ -231,8 +232,21 @@ pub(in crate::app) fn written(app: &mut App, result: Result<Vec<Line>, String>) 
     }
 }
 
+/// Withdraws the targets that have no signal yet; answers how many. One that was sent is looked at all the
+/// same.
+pub(in crate::app) fn withdraw(app: &mut App) -> usize {
+    let Some(run) = app.act.run.as_mut().filter(|run| run.is_under_way()) else {
+        return 0;
+    };
+    run.is_withdrawn = true;
+    run.waiting()
+}
+
 /// Orders the signal to the target that is next.
 fn send(app: &mut App) -> Vec<Effect> {
+    if app.act.run.as_ref().is_some_and(|run| run.is_withdrawn) {
+        return stop(app, "the rest was withdrawn".to_owned());
+    }
     let wait_ms = app.options.second_look_ms;
     let newest = app.feed.newest().cloned();
     let job = app.next_job();
@@ -473,16 +487,19 @@ fn ended(app: &mut App, found: Found) -> Vec<Effect> {
     });
     run.at += 1;
     let goes_on = well && run.at < run.shots.len();
+    let withdrawn = run.is_withdrawn;
     let mut effects = entry.map_or_else(Vec::new, |entry| {
         keep::append(app, entry, format!("the outcome of {what}"))
     });
-    if goes_on {
+    if goes_on && !withdrawn {
         app.say(what);
         effects.extend(send(app));
         return effects;
     }
     effects.extend(save_after(app));
-    if well {
+    if goes_on {
+        effects.extend(stop(app, format!("{what}; the rest was withdrawn")));
+    } else if well {
         set(app, Stage::Ended(None));
         app.say(what);
     } else {

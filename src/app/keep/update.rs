@@ -397,7 +397,13 @@ pub(in crate::app) fn look_at_clock(app: &mut App, world: &World) -> Vec<Effect>
 
 /// Ends the program; asks first where something would be lost or is left open.
 pub(in crate::app) fn quit(app: &mut App) -> Vec<Effect> {
-    let reasons = reasons_to_stay(app);
+    // Nothing is sent behind the back of a question.
+    let withdrawn = match act::withdraw(app) {
+        0 => None,
+        rest => Some(format!("withdrawn: nothing is sent to the {rest} that wait")),
+    };
+    let mut reasons = reasons_to_stay(app);
+    reasons.extend(withdrawn);
     if reasons.is_empty() {
         return leave(app);
     }

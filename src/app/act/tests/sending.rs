@@ -246,6 +246,23 @@ fn several_go_one_after_the_other_each_with_an_outcome() {
 }
 
 #[test]
+fn the_rest_can_be_withdrawn_and_is_before_quitting_is_asked() {
+    for keys in ["x", "<esc> q"] {
+        let mut bench = Bench::new(live());
+        bench.press("T OPS <enter> <down> <space> o 2290 <enter>");
+        assert_eq!(bench.pids(), [48_271]);
+        bench.press(keys);
+        bench.watched(Some(212));
+        bench.later(3000, without(&[48_271]));
+        assert_eq!(bench.pids(), [48_271], "{keys}");
+        assert_eq!(outcomes(&bench)[0].0, OutcomeKind::Exited);
+        let why = stopped(&bench).unwrap_or_default();
+        assert!(why.contains("withdrawn; NOT SENT to"), "{why}");
+        assert!(bench.app.act().under_way().is_none());
+    }
+}
+
+#[test]
 fn whoever_ended_with_the_one_before_is_no_surprise() {
     let mut bench = Bench::new(live());
     bench
