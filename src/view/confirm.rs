@@ -8,12 +8,12 @@ use super::Scroll;
 use super::paint::{Drawn, Para, fill, lit, say};
 use super::popup::{centred, frame};
 use super::theme::{Theme, Tone};
-use crate::analysis::plan::{consequences, fate};
+use crate::analysis::plan::{LOSES_NOBODY, consequences, fate};
 use crate::app::App;
 use crate::app::act::{Code, Dialog};
 use crate::model::act::Signal;
 use crate::model::identity::ProcessKey;
-use crate::model::plan::{Item, Topic};
+use crate::model::plan::{Consequence, Item, Topic};
 use crate::model::process::Process;
 use crate::table::index::command_line;
 use crate::text::width::{columns, truncate, wrap};
@@ -243,12 +243,15 @@ impl Paper<'_> {
             .user
             .value()
             .map_or_else(|| "user not known".to_owned(), |user| user.lossy().into_owned());
+        // The sample may be older than the reading that the title names.
+        let since = self.dialog.read_at().map_or(0, |read| read.0 - sample.taken_at.0);
+        let elapsed_ms = sample.elapsed_ms(process) + u64::try_from(since).unwrap_or(0);
         let cpu = process
             .cpu_permille
             .map_or_else(String::new, |permille| format!(" {} %", permille / 10));
         format!(
             " {} since {}  {user}  {}{cpu}",
-            format::elapsed(sample.elapsed_ms(process)),
+            format::elapsed(elapsed_ms),
             sample.started_at(process).day_and_clock(),
             process.stat,
         )
@@ -269,17 +272,25 @@ impl Paper<'_> {
         for client in self.dialog.clients() {
             out.push(Para::bare(self.text(&client, Tone::Alarm)));
         }
+        let loss = self.consequences().into_iter().find(is_loss);
+        out.extend(loss.map(|loss| Para::bare(self.text(&loss.text, Tone::Alarm))));
         out
+    }
+
+    fn consequences(&self) -> Vec<Consequence> {
+        let signal = self.dialog.signal().unwrap_or(Signal::Term);
+        consequences(self.dialog.now(), self.dialog.plan(), signal)
     }
 
     /// What stands below the targets.
     fn rest(&self) -> Vec<Para> {
         let mut out = self.strangers();
-        let signal = self.dialog.signal().unwrap_or(Signal::Term);
-        let all = consequences(self.dialog.now(), self.dialog.plan(), signal);
+        let all = self.consequences();
         let brief: Vec<&str> = all
             .iter()
-            .filter(|one| matches!(one.topic, Topic::Loses | Topic::Restart | Topic::Handling))
+            .filter(|one| {
+                matches!(one.topic, Topic::Loses | Topic::Restart | Topic::Handling) && !is_loss(one)
+            })
             .map(|one| one.text.as_str())
             .collect();
         out.push(Para::bare(self.text(&brief.join(" "), Tone::Plain)));
@@ -412,4 +423,9 @@ impl Paper<'_> {
         }
         (lines, cursor)
     }
+}
+
+/// Whether somebody loses something, or that cannot be told: it stands above the targets.
+fn is_loss(one: &Consequence) -> bool {
+    one.topic == Topic::Loses && one.text != LOSES_NOBODY
 }

@@ -18,6 +18,9 @@ use crate::model::world::World;
 /// Bit of SIGTERM in a signal mask.
 const TERM: u64 = 1 << 14;
 
+/// What is said where no live client loses a server.
+pub const LOSES_NOBODY: &str = "Loses its server: nobody.";
+
 /// Returns what a signal to the ticked processes of a plan would bring with it, by topic. What becomes of
 /// the others that are listed says [`fate`].
 pub fn consequences(world: &World, plan: &Plan, signal: Signal) -> Vec<Consequence> {
@@ -127,12 +130,14 @@ impl<'a> Case<'a> {
                 lost.push(format!("{client} sees the launcher of {} end", called(instance)));
             }
         }
-        let text = if lost.is_empty() {
-            "nobody".to_owned()
-        } else {
-            some(&lost)
-        };
-        Self::say(Topic::Loses, format!("Loses its server: {text}."))
+        let unknown = self
+            .instances()
+            .filter(|one| one.finding == Finding::Unknown && self.ends(one));
+        lost.extend(unknown.map(|one| format!("not known, as {} is unknown", called(one))));
+        if lost.is_empty() {
+            return Self::say(Topic::Loses, LOSES_NOBODY.to_owned());
+        }
+        Self::say(Topic::Loses, format!("Loses its server: {}.", some(&lost)))
     }
 
     fn restart(&self) -> Consequence {

@@ -16,7 +16,7 @@ use crate::model::process::Process;
 use crate::model::sample::Sample;
 use crate::model::world::World;
 
-pub use consequence::{consequences, fate, takes_along};
+pub use consequence::{LOSES_NOBODY, consequences, fate, takes_along};
 
 /// Plans a signal to what these rows of a world mean.
 ///
