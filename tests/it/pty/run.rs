@@ -64,6 +64,8 @@ fn record(home: &Home, server: &Server, config_mode: u32) -> Terminal {
     terminal.sees("GITHUB_TOKEN (name only)");
     terminal.press("rOPS-1412\r");
     terminal.sees("credential-name GITHUB_TOKEN");
+    // What is said later would take the place of what the next key is answered.
+    terminal.sees("is open in");
     terminal.press("G");
     terminal
 }
