@@ -39,7 +39,7 @@ const FILES: [(&str, &str); 3] = [
     (
         "$XDG_CONFIG_HOME/mcpwake/config.toml",
         "read second, or the file named with --config instead; ~/.config without the variable, on macOS too. \
-         Keys, all optional: refresh_ms, second_look_ms, read_only, ascii, [[rules]], [[clients]].",
+         Keys, all optional: refresh_ms, second_look_ms, read_only, ascii, [[rules]], [[clients]], [[commands]].",
     ),
     (
         "$XDG_STATE_HOME/mcpwake/",
@@ -57,8 +57,10 @@ const ENVIRONMENT: [(&str, &str); 4] = [
 ];
 
 const SECURITY: [&str; 5] = [
-    "This version sends no signal and changes nothing but its own screen and its own files. doctor starts \
-     children of its own, which end with it.",
+    "It sends TERM, KILL and CONT only from the screen, only to the process that was seen, only after its digits \
+     were typed, and only once that is journalled on disk; no command sends a signal, but doctor ends a child of \
+     its own. It changes nothing but its own screen and its own files, and runs configured commands only after a \
+     typed yes.",
     "It never opens, duplicates, locks, traces or stops a descriptor of another process. It reads links and \
      text files under /proc, asks the kernel's socket diagnostics, and asks systemctl for the units of what \
      it found.",
@@ -67,8 +69,7 @@ const SECURITY: [&str; 5] = [
     "Secrets in command lines are replaced by a mark that names the rule and the length; values of environment \
      variables are not kept, but for named identifiers such as a session id. --redact off changes this \
      terminal only: JSON, files and pipes stay redacted. A secret that no rule knows is not found.",
-    "Without root, processes of other users cannot be read in full: their instances are unknown, never \
-     attached, and the header, host.visibility and problems say so.",
+    "Without root, processes of other users cannot be read in full: their instances are unknown, and the header, host.visibility and problems say so.",
 ];
 
 const INTEGRITY: [&str; 4] = [
