@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use super::harness::{Start, Terminal};
-use crate::support::Home;
+use crate::support::{DEADLINE, Home};
 
 /// A server whose wire nobody holds, with the name of a credential in its environment.
 struct Server(Child);
@@ -58,8 +58,17 @@ fn record(home: &Home, server: &Server, config_mode: u32) -> Terminal {
         .sized(120, 40)
         .start();
     terminal.has_started();
-    terminal.sees("SEVERED");
-    terminal.press(&format!("/pid:{}\r", server.0.id()));
+    let pid = server.0.id().to_string();
+    terminal.press(&format!("/pid:{pid}\r"));
+    // Others like it may be there before it: each test here starts one.
+    let is_row = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        words.contains(&pid.as_str()) && words.contains(&"SEVERED")
+    };
+    let shown = terminal.wait_for("the row of the server", DEADLINE, |seen| {
+        seen.text().lines().any(is_row)
+    });
+    shown.unwrap_or_else(|why| panic!("{why}"));
     terminal.press("G");
     terminal.sees("GITHUB_TOKEN (name only)");
     terminal.press("rOPS-1412\r");
