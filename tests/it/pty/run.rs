@@ -58,6 +58,8 @@ fn record(home: &Home, server: &Server, config_mode: u32) -> Terminal {
         .sized(120, 40)
         .start();
     terminal.has_started();
+    // Keys do nothing to rows before the first sample.
+    terminal.sees("LIVE");
     let pid = server.0.id().to_string();
     terminal.press(&format!("/pid:{pid}\r"));
     // Others like it may be there before it: each test here starts one.
