@@ -421,7 +421,7 @@ fn done(app: &mut App, job: JobId, outcome: Outcome) -> Vec<Effect> {
             effects.extend(keep::gone(app));
             return effects;
         }
-        Outcome::Found(offer) => app.keep.offer = offer.into(),
+        Outcome::Found(offer) => keep::found(app, offer),
         Outcome::Refused(why) => keep::refused(app, job, &why),
         Outcome::Looked(looks) => act::looked(app, job, &looks),
         Outcome::Signalled(result) => return act::signalled(app, job, result),

@@ -30,8 +30,8 @@ pub(super) use past::{gone, look_back};
 pub(super) use record::of as record_of;
 pub(super) use tally::{count, tally};
 pub(super) use update::{
-    Then, add, append, ask_title, called, find_open, follow, interrupt, leave, look_at_clock, note, open,
-    opened, quit, record, refused, take_note, titled, toggle_about, written,
+    Then, add, append, ask_title, called, find_open, follow, found, interrupt, leave, look_at_clock, note,
+    open, opened, quit, record, refused, take_note, titled, toggle_about, written,
 };
 
 /// What is kept.

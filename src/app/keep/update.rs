@@ -6,7 +6,7 @@ use super::close::{closed, closes};
 use super::tally::{self, tally};
 use super::{Form, Incident, Offered, Waiting};
 use crate::app::act::{self, Intent};
-use crate::app::effect::{Effect, JobId, Opened, Order};
+use crate::app::effect::{Effect, JobId, Offer, Opened, Order};
 use crate::app::popup::{Content, Popup};
 use crate::app::prompt::{Prompt, Purpose};
 use crate::app::{App, Feed};
@@ -86,6 +86,21 @@ pub(in crate::app) fn find_open(app: &mut App) -> Vec<Effect> {
     };
     let job = app.next_job();
     vec![Effect::Desk(job, Order::FindOpen(world))]
+}
+
+/// Takes the answer: what an empty title goes on with. A title that is asked for already, and not begun, is
+/// asked for anew.
+pub(in crate::app) fn found(app: &mut App, offer: Option<Offer>) {
+    app.keep.offer = offer.into();
+    if let Some(prompt) = &app.prompt
+        && let Purpose::Title {
+            then, doubted: None, ..
+        } = &prompt.purpose
+        && prompt.text().is_empty()
+    {
+        let then = then.clone();
+        ask_title(app, then);
+    }
 }
 
 /// Orders the incident, and goes on with what it was opened for. Without a title it is the newest one

@@ -57,6 +57,22 @@ fn the_title_is_asked_with_its_reason_and_what_an_empty_one_goes_on_with() {
 }
 
 #[test]
+fn what_is_found_late_is_offered_where_no_title_was_begun() {
+    let mut app = live_app();
+    press(&mut app, "i");
+    assert_eq!(asked(&app).0, "title of a new incident: ");
+    found(&mut app, Some("OPS-7"));
+    assert_eq!(asked(&app).0, "title (empty: OPS-7): ");
+    press(&mut app, "<esc> i X");
+    found(&mut app, Some("OPS-8"));
+    assert_eq!(asked(&app).0, "title (empty: OPS-7): ");
+    assert_eq!(
+        app.prompt().map(|prompt| prompt.text().to_owned()).as_deref(),
+        Some("X")
+    );
+}
+
+#[test]
 fn digits_alone_are_a_title_only_when_they_are_meant() {
     let mut app = live_app();
     found(&mut app, None);
