@@ -223,9 +223,9 @@ impl Fresh<'_> {
         let folder = self.folder(stat);
         let argv = self.reader.whole(folder, "cmdline").map(process::argv);
         if let (Ok([]), Some(old)) = (argv.as_deref(), old.filter(|old| !old.args().is_empty())) {
-            // It exited between the two reads, or it is in the middle of an exec: the next sample tells.
-            let gone = self.reader.record(stat.pid, "stat").ok().and_then(Stat::parse);
-            if gone.is_none_or(|stat| matches!(stat.state, 'Z' | 'X')) {
+            // It exited between the two reads, or is about to be a zombie; or it has no command line now.
+            let now = self.reader.record(stat.pid, "stat").ok().and_then(Stat::parse);
+            if now.is_none_or(|now| matches!(now.state, 'Z' | 'X') || now.has_no_memory()) {
                 return (old.argv.clone(), true);
             }
         }

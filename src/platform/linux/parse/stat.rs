@@ -77,6 +77,12 @@ impl Stat {
         self.flags & KERNEL_THREAD != 0
     }
 
+    /// Returns whether it has given its memory back, as one that exits does before it is a zombie: the start
+    /// of its code reads 0 then, and 1 where that may not be told (`do_task_stat` in `fs/proc/array.c`).
+    pub(in crate::platform::linux) fn has_no_memory(&self) -> bool {
+        self.image.0 == 0
+    }
+
     /// Returns whether it has run no exec since it was forked.
     pub(in crate::platform::linux) fn forked_no_exec(&self) -> bool {
         self.flags & FORKED_NO_EXEC != 0

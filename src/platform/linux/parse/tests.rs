@@ -406,3 +406,17 @@ proptest! {
         let _ = (pts_number(&text), decimal(&text), signed(&text), in_base(&text, 16));
     }
 }
+
+#[test]
+fn one_without_memory_is_about_to_be_a_zombie() {
+    let with_code = |start: u64| {
+        let rest: Vec<String> = (4..=52)
+            .map(|field| if field == 26 { start } else { field }.to_string())
+            .collect();
+        let line = format!("7 (x) R {}", rest.join(" "));
+        super::stat::Stat::parse(line.as_bytes())
+            .expect("a line")
+            .has_no_memory()
+    };
+    assert_eq!([0, 1, 0x5555_0000].map(with_code), [true, false, false]);
+}
