@@ -362,3 +362,16 @@ pub(crate) fn instance(judged: &Judged, number: u32) -> &Instance {
 pub(crate) fn codes(instance: &Instance) -> Vec<&str> {
     instance.facts.iter().map(|fact| fact.code.as_str()).collect()
 }
+
+/// The second sample of a machine that has not changed, judged.
+pub(crate) fn world(machine: &Machine) -> World {
+    let mut run = Run::new();
+    run.judge(machine);
+    let judged = run.judge(machine);
+    World {
+        seq: 2,
+        sample: machine.sample(),
+        judged,
+        complete: true,
+    }
+}

@@ -18,6 +18,7 @@ mod environment;
 pub mod limits;
 mod nowhere;
 pub mod own;
+mod permission;
 
 pub use self::nowhere::NoSignaller;
 

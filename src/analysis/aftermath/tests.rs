@@ -1,14 +1,13 @@
 //! Machines before and after a signal, and what the second look says of them.
 
 use super::aftermath;
-use crate::analysis::testkit::{Machine, Run, pid};
+use crate::analysis::testkit::{Machine, pid, world};
 use crate::model::act::{Signal, Target, Watched};
 use crate::model::descriptor::Access;
 use crate::model::plan::{Aftermath, Ending};
 use crate::model::process::SignalMasks;
 use crate::model::reading::Reading;
 use crate::model::time::UnixMillis;
-use crate::model::world::World;
 
 /// git 200, whose client is gone, with an ssh helper 210 in its group.
 fn before() -> Machine {
@@ -18,18 +17,6 @@ fn before() -> Machine {
     machine.pipe(200, 0, 700, Access::Read);
     machine.pipe(200, 1, 701, Access::Write);
     machine
-}
-
-fn world(machine: &Machine) -> World {
-    let mut run = Run::new();
-    run.judge(machine);
-    let judged = run.judge(machine);
-    World {
-        seq: 2,
-        sample: machine.sample(),
-        judged,
-        complete: true,
-    }
 }
 
 fn look(before: &Machine, after: &Machine, number: u32, exited_after_ms: Option<u64>) -> Aftermath {

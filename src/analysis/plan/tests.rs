@@ -1,7 +1,7 @@
 //! Machines in known situations, and what a signal would bring with it there.
 
 use super::{consequences, fate, plan, takes_along};
-use crate::analysis::testkit::{Machine, Run, pid};
+use crate::analysis::testkit::{Machine, pid, world};
 use crate::model::act::{Signal, Target};
 use crate::model::identity::ProcessKey;
 use crate::model::instance::Role;
@@ -12,18 +12,6 @@ use crate::model::sample::Unit;
 use crate::model::world::World;
 
 /// Judges a machine twice, as the screen does.
-fn world(machine: &Machine) -> World {
-    let mut run = Run::new();
-    run.judge(machine);
-    let judged = run.judge(machine);
-    World {
-        seq: 2,
-        sample: machine.sample(),
-        judged,
-        complete: true,
-    }
-}
-
 /// claude 100 -> npm 110 -> sh 120 -> node 130 (server) -> chrome 140; the wire is shared.
 fn npx_chain() -> Machine {
     let mut machine = Machine::new();

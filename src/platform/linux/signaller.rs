@@ -13,8 +13,13 @@ use self::looker::{Held, Looker, Reach};
 use super::kernel::Sends;
 use crate::model::act::{Look, Sent, Signal, Standing, Target};
 use crate::model::process::Process;
+use crate::platform::permission::{not_permitted, withheld};
 use crate::platform::{Signaller, Watch};
 use crate::store::Receipt;
+
+/// What it means where root is refused.
+const EVEN_ROOT: &str =
+    "root of a container or a security module's subject may not signal it: go where its owner is";
 
 /// Looks, and sends nothing: it has nothing to send with.
 pub struct LinuxOnlooker {
@@ -47,7 +52,12 @@ impl LinuxSignaller {
         match outcome {
             Ok(()) => Sent::Accepted,
             Err(Errno::SRCH) => Sent::Withheld(Standing::Gone),
-            Err(Errno::PERM) => Sent::Refused(not_permitted(call, process)),
+            Err(Errno::PERM) => Sent::Refused(not_permitted(
+                call,
+                process,
+                rustix::process::geteuid().as_raw(),
+                EVEN_ROOT,
+            )),
             Err(errno) => Sent::Refused(format!("{call} {pid}: {errno}")),
         }
     }
@@ -100,26 +110,4 @@ impl Signaller for LinuxSignaller {
     fn watch(&self, target: &Target) -> Box<dyn Watch> {
         self.looker.watch(target)
     }
-}
-
-fn withheld(why: &str) -> Sent {
-    Sent::Withheld(Standing::Unread(why.to_owned()))
-}
-
-/// Says whose process it is: only its owner and root may signal it (`kill`(2)).
-fn not_permitted(call: &str, process: &Process) -> String {
-    let own = rustix::process::geteuid().as_raw();
-    let owner = match (process.user.value(), process.uid.value()) {
-        (Some(user), Some(uid)) => format!("it belongs to {} (uid {uid})", user.lossy()),
-        _ => "its owner is not known".to_owned(),
-    };
-    let advice = if own == 0 {
-        "root of a container or a security module's subject may not signal it: go where its owner is"
-    } else {
-        "start mcpwake as its owner or as root"
-    };
-    format!(
-        "EPERM: {call} {}: {owner}, mcpwake runs with uid {own}: {advice}",
-        process.key.pid
-    )
 }

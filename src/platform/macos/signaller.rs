@@ -19,8 +19,12 @@ use crate::model::identity::{Pid, ProcessKey};
 use crate::model::process::Process;
 use crate::model::reading::Absence;
 use crate::platform::compare::compare;
+use crate::platform::permission::{not_permitted, withheld};
 use crate::platform::{Signaller, Watch};
 use crate::store::Receipt;
+
+/// What it means where root is refused.
+const EVEN_ROOT: &str = "the system protects it even from root";
 
 /// Most targets whose look is remembered: three dialogs of twenty. The oldest is forgotten first.
 const MOST_HELD: usize = 64;
@@ -150,7 +154,7 @@ impl MacosSignaller {
             Err(Errno::SRCH) => Sent::Withheld(Standing::Gone),
             Err(Errno::PERM) => {
                 let own = self.kernel.own().uid;
-                Sent::Refused(not_permitted(process, own))
+                Sent::Refused(not_permitted("kill", process, own, EVEN_ROOT))
             }
             Err(errno) => Sent::Refused(format!("kill {pid}: {errno}")),
         }
@@ -231,25 +235,4 @@ fn unique_id(kernel: &mut dyn Kernel, pid: Pid) -> Result<Option<u64>, String> {
             "proc_pidinfo PROC_PIDUNIQIDENTIFIERINFO of {pid}: {errno}; look again"
         )),
     }
-}
-
-fn withheld(why: &str) -> Sent {
-    Sent::Withheld(Standing::Unread(why.to_owned()))
-}
-
-/// Says whose process it is: only its owner and root may signal it (`kill`(2)).
-fn not_permitted(process: &Process, own: u32) -> String {
-    let owner = match (process.user.value(), process.uid.value()) {
-        (Some(user), Some(uid)) => format!("it belongs to {} (uid {uid})", user.lossy()),
-        _ => "its owner is not known".to_owned(),
-    };
-    let advice = if own == 0 {
-        "the system protects it even from root"
-    } else {
-        "start mcpwake as its owner or as root"
-    };
-    format!(
-        "EPERM: kill {}: {owner}, mcpwake runs with uid {own}: {advice}",
-        process.key.pid
-    )
 }
