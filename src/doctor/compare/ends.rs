@@ -80,7 +80,7 @@ fn held(world: &World, name: &str, end: Option<&End>, kind: EndKind) -> Result<(
         ))),
         PeerState::Hidden => Err(unseen(world, name)),
         PeerState::None => Err(wrong(format!(
-            "this program holds the other end of {name}, nobody was said to"
+            "this program holds the other end of {name}, no process was said to"
         ))),
         PeerState::Own | PeerState::NotApplicable => {
             Err(wrong(format!("the other end of {name} was taken for its own")))

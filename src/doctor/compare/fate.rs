@@ -81,13 +81,13 @@ pub(super) fn severed(truth: &Truth, world: &World) -> Check {
         Err(found) => return check(found),
     };
     match instance.finding {
-        Finding::Severed => check(works("a pipe that nobody can write to is called severed")),
+        Finding::Severed => check(works("a pipe without a writer is called severed")),
         Finding::Unknown => check(unknown(
             "unknown: a process that may not be read could hold the other end (same user or session, or outside \
              this namespace)",
         ))
         .advised("run it as root, on the machine itself"),
-        other => check(wrong(format!("nobody can write to its stdin, and it was called {}", other.word()))),
+        other => check(wrong(format!("its stdin has no writer, and it was called {}", other.word()))),
     }
 }
 

@@ -44,7 +44,7 @@ fn wrong(seen: impl Into<String>) -> Found {
 fn absent<T>(reading: &Reading<T>) -> Found {
     match reading {
         Reading::Failed(why) => (Answer::Failed, why.clone()),
-        Reading::Unread => wrong("nobody looked"),
+        Reading::Unread => wrong("it was not looked at"),
         _ => match reading.absence() {
             Some(Absence::Denied) => (Answer::Denied, "the system refuses it".to_owned()),
             Some(Absence::Unsupported) => (Answer::Unsupported, "this system has no such thing".to_owned()),

@@ -13,8 +13,8 @@ use super::{answer, entries, parsed, program, report};
 use crate::cli::check;
 use crate::support::{DEADLINE, Home, pid};
 
-/// `nobody` on every Linux.
-const NOBODY: u32 = 65_534;
+/// The user 65534's name on every Linux.
+const USER: &str = "nobody";
 
 /// What every user on every machine has of his own processes.
 const OWN: [&str; 9] = [
@@ -151,6 +151,18 @@ fn works(report: &Value, ids: &[&str]) {
     assert_eq!(report["answers"]["wrong"], 0, "{report:#}");
 }
 
+/// Checks that a report does not name the user it was made for: `USER`.
+fn unnamed(report: &Value) {
+    let text = report.to_string();
+    let at = text.find(USER);
+    assert_eq!(
+        at,
+        None,
+        "{:?}",
+        at.and_then(|at| text.get(at.saturating_sub(60)..))
+    );
+}
+
 #[test]
 fn another_user_is_told_what_root_would_see() {
     let script = "exec setpriv --reuid 65534 --regid 65534 --clear-groups \"$0\" doctor --json";
@@ -167,7 +179,20 @@ fn another_user_is_told_what_root_would_see() {
     let (failed, seen) = answer(&report, "state");
     assert_eq!(failed, "failed", "{seen}");
     assert!(seen.contains("permission denied"), "{seen}");
-    assert!(NOBODY > 0 && !report.to_string().contains("nobody"));
+    unnamed(&report);
+}
+
+/// Where the user sees each process that could hold the other end, a lost wire is said to be lost.
+#[test]
+fn another_user_without_processes_he_may_not_read_is_told_what_is_severed() {
+    let script = "exec unshare -pf --mount-proc setpriv --reuid 65534 --regid 65534 --clear-groups \
+                  setsid -w \"$0\" doctor --json";
+    let home = Home::new();
+    let Some(report) = as_root("another user, alone", script, &home) else {
+        return;
+    };
+    works(&report, &OWN);
+    unnamed(&report);
 }
 
 #[test]
