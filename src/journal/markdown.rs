@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use super::digest::Head;
 use super::entry::FieldSource;
 use super::export::{Export, FirstPage};
-use super::record::{Field, Piece, Record, moment};
+use super::record::{DOT, Field, Piece, Record, moment};
 use super::story::Note;
 use crate::text::Safe;
 
@@ -202,6 +202,7 @@ fn cell(field: &Field) -> String {
         .map(|piece| match piece {
             Piece::Words(text) => words(text),
             Piece::Code(text) => cell_code(text),
+            Piece::Between => DOT.to_owned(),
         })
         .collect();
     let mark = match (field.source, &field.operator, field.at) {

@@ -10,7 +10,7 @@ use crate::text::{Safe, shell};
 
 use super::entry::FieldSource;
 use super::past::Past;
-use super::record::Piece::{self, Code, Words};
+use super::record::Piece::{self, Between, Code, Words};
 use super::story::Thread;
 
 /// The fact that an earlier sample of the same run showed another parent.
@@ -95,7 +95,7 @@ pub(super) fn parent(sample: &Sample, instance: &Instance, past: &Past, redactor
         || "pgid outside this pid namespace".to_owned(),
         |pgid| format!("pgid {pgid}"),
     );
-    vec![Words(format!("{parent} · {group}"))]
+    vec![Words(parent), Between, Words(group)]
 }
 
 /// Returns what the judgement says of the parent before: a saved sample holds no earlier one.

@@ -30,6 +30,9 @@ pub struct Evidence {
     pub world: Arc<World>,
 }
 
+/// What stands between two values of one field.
+pub const DOT: &str = "·";
+
 /// Part of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
@@ -37,6 +40,8 @@ pub enum Piece {
     Words(String),
     /// What is to be read letter by letter: a command line, an id, a digest. Escaped already.
     Code(Safe),
+    /// What stands between two values of one field: a dot, or what a screen without it has instead.
+    Between,
 }
 
 /// One field.
@@ -276,8 +281,8 @@ impl Maker<'_> {
         if let Some(filled) = self.thread.fields.get(&name) {
             let mut value = vec![Piece::Words(filled.value.clone())];
             match name {
-                FieldName::Client => value.extend(self.unavailable()),
-                FieldName::Revocation => value.extend(self.since()),
+                FieldName::Client => value.extend(self.unavailable().into_iter().flatten()),
+                FieldName::Revocation => value.extend(self.since().into_iter().flatten()),
                 _ => {}
             }
             return Field {
@@ -334,7 +339,7 @@ impl Maker<'_> {
                 let mut pieces = sample.map_or_else(Vec::new, |(sample, instance)| {
                     observe::client(sample, instance, self.thread, self.redactor)
                 });
-                pieces.extend(self.unavailable());
+                pieces.extend(self.unavailable().into_iter().flatten());
                 Some(pieces)
             }
             FieldName::Server => {
@@ -369,16 +374,17 @@ impl Maker<'_> {
         Some(pieces)
     }
 
-    fn unavailable(&self) -> Option<Piece> {
+    fn unavailable(&self) -> Option<[Piece; 2]> {
         let unavailable = unavailable(self.thread, self.redactor)?;
         let time = |time: Option<UnixMillis>| time.map_or_else(|| "an unknown time".to_owned(), moment);
-        Some(Piece::Words(format!(
-            "· unavailable between {} and {} ({}; {})",
+        let words = format!(
+            "unavailable between {} and {} ({}; {})",
             time(unavailable.after),
             time(unavailable.before),
             unavailable.basis,
             unavailable.source.word()
-        )))
+        );
+        Some([Piece::Between, Piece::Words(words)])
     }
 
     fn authorization(&self) -> Option<Vec<Piece>> {
@@ -425,7 +431,7 @@ impl Maker<'_> {
             .filter(|line| line.revoked.is_some() || line.denied.is_some())
         {
             if !pieces.is_empty() {
-                pieces.push(Piece::Words("·".to_owned()));
+                pieces.push(Piece::Between);
             }
             pieces.push(Piece::Words(line.lead.letter.clone()));
             pieces.push(code(&line.lead.target));
@@ -440,13 +446,14 @@ impl Maker<'_> {
             };
             pieces.push(Piece::Words(format!("{revoked}, {denied}")));
         }
-        pieces.extend(self.since());
+        pieces.extend(self.since().into_iter().flatten());
         (!pieces.is_empty()).then_some(pieces)
     }
 
-    fn since(&self) -> Option<Piece> {
+    fn since(&self) -> Option<[Piece; 2]> {
         let since = self.thread.since.as_ref()?;
-        Some(Piece::Words(format!("· seen since then: {}", since.words())))
+        let words = format!("seen since then: {}", since.words());
+        Some([Piece::Between, Piece::Words(words)])
     }
 
     fn termination(&self) -> Option<Vec<Piece>> {
@@ -553,11 +560,17 @@ pub(super) fn signal_line(state: &SignalState) -> String {
 
 /// Returns a value as one line.
 pub fn plain(value: &[Piece]) -> String {
+    plain_between(value, DOT)
+}
+
+/// Returns a value as plain text, with a sign of one's own between its parts.
+pub fn plain_between(value: &[Piece], between: &str) -> String {
     let parts: Vec<&str> = value
         .iter()
         .map(|piece| match piece {
             Piece::Words(text) => text.as_str(),
             Piece::Code(text) => text.as_str(),
+            Piece::Between => between,
         })
         .collect();
     parts.join(" ")

@@ -12,7 +12,7 @@ use crate::app::command::{self, Availability, Command};
 use crate::app::keep::Form;
 use crate::journal::Record;
 use crate::journal::entry::FieldSource;
-use crate::journal::record::{Field, LeadLine, plain};
+use crate::journal::record::{Field, LeadLine, plain_between};
 use crate::text::Safe;
 
 /// Columns of the names of the fields, and where the screen is narrow.
@@ -26,10 +26,10 @@ const WIDE: usize = 70;
 const NO_AUTHORITY: &str = "no authority seen: nothing to revoke";
 
 /// Returns one paragraph a field, then one an authority.
-fn lines_of(record: &Record, width: usize) -> Vec<Para> {
+fn lines_of(record: &Record, width: usize, theme: Theme) -> Vec<Para> {
     let gutter = if width >= WIDE { NAMES } else { NARROW_NAMES };
     let fields = record.fields.iter().map(|field| {
-        let mut para = field_para(field);
+        let mut para = field_para(field, theme);
         para.gutter = gutter;
         para
     });
@@ -46,7 +46,7 @@ fn lines_of(record: &Record, width: usize) -> Vec<Para> {
     fields.chain(leads).chain(none).collect()
 }
 
-fn field_para(field: &Field) -> Para {
+fn field_para(field: &Field, theme: Theme) -> Para {
     let label = lit(field.name.title(), Tone::Plain);
     let source = match field.source {
         Some(FieldSource::Observed) => "observed",
@@ -59,7 +59,8 @@ fn field_para(field: &Field) -> Para {
         Some(operator) => Safe::from_text(&format!("{source} by {}", operator.user)),
         None => Safe::literal(source),
     };
-    Para::labelled(label, say(&plain(&field.value), Tone::Plain)).note(note)
+    let value = plain_between(&field.value, theme.between());
+    Para::labelled(label, say(&value, Tone::Plain)).note(note)
 }
 
 fn lead_para(line: &LeadLine) -> Para {
@@ -88,7 +89,12 @@ fn lead_para(line: &LeadLine) -> Para {
 }
 
 /// Text of the pane.
-pub(super) fn paragraphs(app: &App, id: crate::model::identity::InstanceId, width: usize) -> Vec<Para> {
+pub(super) fn paragraphs(
+    app: &App,
+    id: crate::model::identity::InstanceId,
+    width: usize,
+    theme: Theme,
+) -> Vec<Para> {
     let Some(record) = app.record(id) else {
         return Vec::new();
     };
@@ -104,7 +110,7 @@ pub(super) fn paragraphs(app: &App, id: crate::model::identity::InstanceId, widt
         ))),
     }
     out.extend(super::keep::faults(app));
-    out.extend(lines_of(&record, width));
+    out.extend(lines_of(&record, width, theme));
     for note in &record.notes {
         let at = say(&note.at.clock(), Tone::Dim);
         let operator = Safe::from_text(&note.operator.to_string());
@@ -137,7 +143,7 @@ pub(super) fn form(
     let width = usize::from(body.width);
     let mut lines: Vec<Drawn> = Vec::new();
     let mut chosen = 0..0;
-    for (at, para) in lines_of(&form.record(app), width).iter().enumerate() {
+    for (at, para) in lines_of(&form.record(app), width, theme).iter().enumerate() {
         let drawn = para.lines(width, true, theme);
         if at == form.at() {
             chosen = lines.len()..lines.len() + drawn.len();

@@ -341,6 +341,13 @@ fn ascii_draws_nothing_else() {
         let screen = screen(&app);
         assert!(screen.is_ascii(), "{screen}");
     }
+    // Nobody else's text is in this world: what is escaped there would be a sign of our own.
+    for script in ["1", "2", "3", "4", "5", "6", "?", ":", "!", "c", "e", "a"] {
+        let mut app = app_with(plain.clone(), live().world(), 120, 40);
+        press(&mut app, script);
+        let screen = screen(&app);
+        assert!(!screen.contains("\\u{"), "{script}: {screen}");
+    }
     let app = app_with(plain, live().world(), 80, 24);
     insta::assert_snapshot!("ascii_80", screen(&app));
 }

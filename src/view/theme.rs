@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use ratatui::style::{Color, Modifier, Style};
 
 use crate::app::{Colour, Options};
+use crate::journal::record::DOT;
 use crate::model::finding::Finding;
 use crate::text::Safe;
 use crate::text::width::Glyphs;
@@ -133,6 +134,11 @@ impl Theme {
         } else {
             ["├", "─", "▸", "·"]
         }
+    }
+
+    /// Returns what stands between two values of one field.
+    pub(super) fn between(self) -> &'static str {
+        if self.ascii { "-" } else { DOT }
     }
 
     /// Returns escaped text as it may be drawn: in ASCII only, where that is asked for.

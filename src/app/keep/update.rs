@@ -59,7 +59,7 @@ pub(in crate::app) fn ask_title(app: &mut App, then: Then) {
         purpose: Purpose::Title {
             then,
             offer,
-            why: format!("{what} Enter: open{empty}; Esc"),
+            why: format!("{what} Enter: open{empty}; Esc: back"),
             doubted: None,
         },
         input: String::new().into(),
@@ -109,14 +109,15 @@ pub(in crate::app) fn found(app: &mut App, offer: Option<Offer>) {
 pub(in crate::app) fn titled(app: &mut App, title: &str, then: Then, doubted: Option<&str>) -> Vec<Effect> {
     let title = title.trim();
     if title.is_empty() && matches!(app.keep.offer, Offered::Nothing) {
-        let why = "A title is needed, such as a ticket number: no incident of yours is open; Esc";
+        let why = "A title is needed, such as a ticket number: no incident of yours is open; Esc: back";
         ask_again(app, then, "", why.to_owned());
         return Vec::new();
     }
     let digits = !title.is_empty() && title.bytes().all(|byte| byte.is_ascii_digit());
     if digits && doubted != Some(title) {
-        let why =
-            format!("This is the TITLE of an incident: Enter again calls it {title}; Ctrl-U clears; Esc");
+        let why = format!(
+            "This is the TITLE of an incident: Enter again calls it {title}; Ctrl-U clears; Esc: back"
+        );
         ask_again(app, then, title, why);
         return Vec::new();
     }

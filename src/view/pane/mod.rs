@@ -192,7 +192,7 @@ fn text(app: &App, pane: Pane, width: usize, theme: Theme) -> Laid {
         Pane::Sockets => sockets::paragraphs(&subject),
         Pane::Group => group::paragraphs(&subject),
         Pane::Record => match subject.instance {
-            Some(instance) => record::paragraphs(app, instance.id, width),
+            Some(instance) => record::paragraphs(app, instance.id, width, theme),
             None => vec![Para::bare(lit(
                 "The record is one server's: select its row.",
                 Tone::Dim,

@@ -41,12 +41,12 @@ fn the_title_is_asked_with_its_reason_and_what_an_empty_one_goes_on_with() {
         let mut app = live_app();
         found(&mut app, Some("OPS-7"));
         press(&mut app, key);
-        let wanted = format!("{why} Enter: open; empty: go on with OPS-7; Esc");
+        let wanted = format!("{why} Enter: open; empty: go on with OPS-7; Esc: back");
         assert_eq!(asked(&app), ("title (empty: OPS-7): ".to_owned(), wanted));
         press(&mut app, "<esc>");
         found(&mut app, None);
         press(&mut app, key);
-        let wanted = format!("{why} Enter: open; Esc");
+        let wanted = format!("{why} Enter: open; Esc: back");
         assert_eq!(asked(&app), ("title of a new incident: ".to_owned(), wanted));
         // Nothing is there to go on with.
         assert_eq!(press(&mut app, "<enter>"), []);
