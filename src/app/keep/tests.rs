@@ -50,6 +50,18 @@ fn the_first_note_asks_for_a_title_once() {
 }
 
 #[test]
+fn it_is_said_that_a_secret_was_left_out() {
+    let world = live().world();
+    let mut app = app(Arc::clone(&world), 80, 24);
+    let mut journal = Journal::of(&world);
+    let _ = served(&mut app, &mut journal, "m T <enter> token:s3cr3t-7f <enter>");
+    let said = "on disk: entry 2: the note on git 48271; what looked like a secret is left out";
+    assert_eq!(app.status(), Some(said));
+    let _ = served(&mut app, &mut journal, "m token:401 <enter>");
+    assert_eq!(app.status(), Some("on disk: entry 3: the note on git 48271"));
+}
+
+#[test]
 fn a_note_is_turned_to_the_incident_by_tab() {
     let world = live().world();
     let mut app = app(Arc::clone(&world), 80, 24);

@@ -352,7 +352,12 @@ pub(in crate::app) fn written(app: &mut App, job: JobId, result: Result<Vec<Line
             let head = app.keep.incident.as_ref().and_then(Incident::head);
             let seq = head.map_or(0, |head| head.seq);
             if !comes_by_itself(&waiting.order) {
-                app.say(format!("on disk: entry {seq}: {}", waiting.what));
+                let less = if loses_secrets(app, &waiting.order) {
+                    "; what looked like a secret is left out"
+                } else {
+                    ""
+                };
+                app.say(format!("on disk: entry {seq}: {}{less}", waiting.what));
             }
         }
         Err(why) => {
@@ -374,6 +379,12 @@ pub(in crate::app) fn refused(app: &mut App, job: JobId, why: &str) {
 }
 
 /// Whether an order comes by itself: its answer is none to a key.
+/// Returns whether an entry is on disk without something that it was given with.
+fn loses_secrets(app: &App, order: &Order) -> bool {
+    let loses = |entry: &Entry| entry.clone().redacted(&app.options.keep_redactor) != *entry;
+    matches!(order, Order::Append(entry) if loses(entry))
+}
+
 fn comes_by_itself(order: &Order) -> bool {
     let by_itself = |entry: &Entry| {
         matches!(

@@ -461,6 +461,29 @@ fn ordinary_things_stay() {
     }
 }
 
+/// Notes say what became of a secret behind its name; a secret in that place still goes.
+#[test]
+fn what_became_of_a_secret_stays() {
+    for given in [
+        "psql as token: 401 at 08:16Z",
+        "key: rotated by anna",
+        "password: rejected",
+        "secret=gone",
+        "GITHUB_TOKEN=revoked",
+        "Authorization: 401",
+        "token: not revoked",
+    ] {
+        assert_eq!(REDACTOR.line(given), given);
+    }
+    for (given, left) in [
+        ("token: 4011 at 08:16Z", "token: <*> at 08:16Z"),
+        ("password: revoked1", "password: <*>"),
+        ("GITHUB_TOKEN=gone7x", "GITHUB_TOKEN=<*>"),
+    ] {
+        assert_eq!(line(given), left);
+    }
+}
+
 #[test]
 fn bytes_that_are_no_text_are_redacted_too() {
     let redacted = REDACTOR.argv(&[
