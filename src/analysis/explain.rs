@@ -187,11 +187,11 @@ fn in_instance(instance: &Instance, process: &Process) -> Vec<String> {
 
 fn files_looked_at(known: &Known) -> Vec<String> {
     let configured = &known.configured;
-    let equal = format!(
-        "configured: none of {} entries in {} files equals it",
-        configured.servers.len(),
-        configured.files.len()
-    );
+    let equal = match (configured.servers.len(), configured.files.len()) {
+        (_, 0) => "configured: no configuration file of a client was found".to_owned(),
+        (0, files) => format!("configured: no server is in the configuration files that were read ({files})"),
+        (entries, files) => format!("configured: none of {entries} entries in {files} files equals it"),
+    };
     let unread = configured
         .problems
         .iter()

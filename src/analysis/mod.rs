@@ -6,6 +6,7 @@
 //! seen (`facts`), what it can reach (`reach`, `letters`), which are copies of each other (`generations`).
 
 mod aftermath;
+mod arguments;
 mod assemble;
 mod container;
 mod court;

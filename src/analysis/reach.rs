@@ -12,6 +12,7 @@ use crate::model::process::Process;
 use crate::model::reading::Reading;
 use crate::model::socket::{InetSocket, Protocol, UnixSocket};
 
+use super::arguments;
 use super::court::Court;
 use super::finding::Case;
 use super::listeners;
@@ -44,6 +45,7 @@ pub(crate) fn of(case: &Case<'_, '_>) -> Option<Vec<Lead>> {
     for process in &members {
         collector.ssh(process, "");
         collector.environment(process);
+        collector.arguments(process);
     }
     collector.masters(&members);
     collector.children(&members);
@@ -68,8 +70,9 @@ fn rank(kind: LeadKind) -> u8 {
         LeadKind::Listener => 4,
         LeadKind::CredentialFile => 5,
         LeadKind::CredentialName => 6,
-        LeadKind::File => 7,
-        LeadKind::Child => 8,
+        LeadKind::CredentialArgument => 7,
+        LeadKind::File => 8,
+        LeadKind::Child => 9,
     }
 }
 
@@ -305,6 +308,19 @@ impl Collector<'_, '_, '_> {
                 ..lead(process, None, meaning)
             };
             self.add(name.as_bytes(), lead);
+        }
+    }
+
+    /// A launcher has the secrets of its server in its own command line.
+    fn arguments(&mut self, process: &Process) {
+        for place in arguments::secrets(process.args()) {
+            let meaning = "a secret in the command line, which everybody on this host may read".to_owned();
+            let lead = Lead {
+                kind: LeadKind::CredentialArgument,
+                target: place.clone(),
+                ..lead(process, None, meaning)
+            };
+            self.add(place.as_bytes(), lead);
         }
     }
 

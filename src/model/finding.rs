@@ -199,6 +199,8 @@ pub enum LeadKind {
     CredentialFile,
     /// The name of an environment variable that usually holds a credential.
     CredentialName,
+    /// A secret in a command line, by its place: a flag, a name, the number of the argument.
+    CredentialArgument,
     /// A live child or helper.
     Child,
 }
@@ -220,6 +222,7 @@ impl LeadKind {
             Self::File => "file",
             Self::CredentialFile => "credential-file",
             Self::CredentialName => "credential-name",
+            Self::CredentialArgument => "credential-argument",
             Self::Child => "child",
         }
     }

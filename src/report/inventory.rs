@@ -251,7 +251,7 @@ pub struct Lead {
     pub letter: String,
     /// What it is about.
     #[schemars(extend("enum" = ["tcp", "udp", "listener", "unix-socket", "ssh", "file", "credential-file",
-        "credential-name", "child"]))]
+        "credential-name", "credential-argument", "child"]))]
     pub kind: &'static str,
     /// Address, path, name or command, redacted.
     pub target: String,

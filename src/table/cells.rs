@@ -265,7 +265,7 @@ fn owner_name(shown: Shown<'_>, node: &Node, owner: &OwnerKey) -> Safe {
             let client = if shown.world.judged.clients.contains_key(key) {
                 ""
             } else {
-                " (unknown)"
+                " (client not known)"
             };
             let count = Safe::from_text(&format!("{count}{client}"));
             Safe::join([title, pid, count], "  ")

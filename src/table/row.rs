@@ -30,13 +30,14 @@ pub struct Reach {
 
 /// The kinds of leads in the order of the REACH column, with their short words. The same word
 /// twice is counted together.
-const LEADS: [(LeadKind, &str); 9] = [
+const LEADS: [(LeadKind, &str); 10] = [
     (LeadKind::Tcp, "tcp"),
     (LeadKind::Udp, "udp"),
     (LeadKind::Ssh, "ssh"),
     (LeadKind::Listener, "lsn"),
     (LeadKind::UnixSocket, "unix"),
     (LeadKind::CredentialName, "tok"),
+    (LeadKind::CredentialArgument, "tok"),
     (LeadKind::CredentialFile, "tok"),
     (LeadKind::File, "file"),
     (LeadKind::Child, "chld"),

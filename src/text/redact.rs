@@ -15,7 +15,7 @@ mod rules;
 mod words;
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use edits::{Edits, View};
 use engine::{Engine, Expect};
@@ -44,9 +44,11 @@ impl Redactor {
         })
     }
 
-    /// Compiles the rules that every build brings.
+    /// Returns the rules that every build brings; they are compiled once.
     pub fn builtin() -> Result<Self, RuleError> {
-        Self::new(&Rules::from_toml(BUILTIN_NAME, BUILTIN)?)
+        static COMPILED: OnceLock<Result<Redactor, RuleError>> = OnceLock::new();
+        let compile = || Self::new(&Rules::from_toml(BUILTIN_NAME, BUILTIN)?);
+        COMPILED.get_or_init(compile).clone()
     }
 
     /// Returns one that changes nothing.

@@ -27,21 +27,47 @@ pub(super) fn step(app: &App, width: usize, theme: Theme) -> (Drawn, Option<usiz
     }
     let room = width.saturating_sub(1);
     let mut line = Drawn::one(" ".to_owned(), Tone::Plain);
-    if let Some(status) = app.status() {
-        let text = theme.text(&Safe::from_escaped(status)).into_owned();
-        let text = shorten_path(&text, room, theme.glyphs());
-        line.push(cut_at_word(&text, room, theme.glyphs()), Tone::Strong);
+    if let Some((first, _)) = message(app, width, theme) {
+        line.push(first, Tone::Strong);
         return (line, None);
     }
     let mut parts: Vec<String> = next_steps(app, width)
         .iter()
         .map(|part| theme.text(&Safe::from_text(part)).into_owned())
         .collect();
-    if is_pane_hidden(app) && width < ROOMY {
+    if is_pane_hidden(app) && width < ROOMY && app.popup().is_none() {
         parts.push("Enter: pane".to_owned());
     }
     line.push(whole(&parts, room, theme.glyphs()), Tone::Plain);
     (line, None)
+}
+
+/// The message in one line, or in two where one would lose its end, which is where a reason stands: a dialog
+/// needs the second for its keys.
+fn message(app: &App, width: usize, theme: Theme) -> Option<(String, Option<String>)> {
+    let status = app.status()?;
+    let room = width.saturating_sub(1);
+    let text = theme.text(&Safe::from_escaped(status)).into_owned();
+    let short = shorten_path(&text, room, theme.glyphs());
+    let in_dialog = app
+        .popup()
+        .is_some_and(|popup| matches!(popup.content(), Content::Act(_)));
+    if columns(&short) <= room || in_dialog {
+        return Some((cut_at_word(&short, room, theme.glyphs()), None));
+    }
+    let at = last_blank_within(&text, room).unwrap_or(text.len());
+    let (first, rest) = text.split_at(at);
+    let rest = rest.trim_start();
+    let rest = shorten_path(rest, room, theme.glyphs());
+    let first = cut_at_word(first, room, theme.glyphs());
+    let second = (!rest.is_empty()).then(|| cut_at_word(&rest, room, theme.glyphs()));
+    Some((first, second))
+}
+
+/// Returns where the last blank stands before which a text fits.
+fn last_blank_within(text: &str, width: usize) -> Option<usize> {
+    let blanks = text.match_indices(' ').map(|(at, _)| at);
+    blanks.take_while(|at| columns(&text[..*at]) <= width).last()
 }
 
 /// Joins what fits, from the first part on: the first is cut behind a word where it must be, a later one
@@ -257,6 +283,11 @@ fn record_keys(app: &App, form: &Form) -> Vec<(&'static str, &'static str)> {
 
 /// The keys that do something here and now.
 pub(super) fn keys(app: &App, width: usize, theme: Theme) -> Drawn {
+    if app.prompt().is_none()
+        && let Some((_, Some(rest))) = message(app, width, theme)
+    {
+        return Drawn::one(format!(" {rest}"), Tone::Strong);
+    }
     let mut entries: Vec<(String, &str)> = Vec::new();
     let mut fixed = |pairs: &[(&str, &'static str)]| {
         entries.extend(pairs.iter().map(|(key, word)| ((*key).to_owned(), *word)));

@@ -8,7 +8,7 @@ use crate::model::finding::Finding;
 use crate::table::{COLUMNS, cells};
 
 /// Words of the REACH and WIRE columns, and marks for what was not read.
-const WORDS: [(&str, &str); 6] = [
+const WORDS: [(&str, &str); 9] = [
     (
         "REACH",
         "tcp udp connections, ssh child, lsn listener with peers, unix socket with a meaning, tok credential (name or file), file lock or database, chld live child; ? not looked at",
@@ -16,6 +16,18 @@ const WORDS: [(&str, &str); 6] = [
     (
         "WIRE",
         "descriptor and kind: p pipe, s socket, t terminal, f file, n /dev/null, x closed, o other; then who holds the other end",
+    ),
+    (
+        "own",
+        "in the first line: the CPU time that taking a sample costs this program",
+    ),
+    (
+        "closed (!)",
+        "processes that this user may not look into; ! says which, and what they could hide",
+    ),
+    (
+        "not known",
+        "of a client: it started the servers, and is none of those that the catalogue knows",
     ),
     ("?", "not looked at, or not known before the second sample"),
     (

@@ -6,6 +6,7 @@ mod relays;
 mod titles;
 mod unseen;
 
+use crate::model::bytes::OsBytes;
 use crate::model::descriptor::{Access, Holder, Target};
 use crate::model::finding::{AdopterKind, Finding, LeadKind, Lineage, PeerState};
 use crate::model::identity::Pid;
@@ -369,6 +370,26 @@ fn the_main_process_of_a_unit_is_managed_and_no_orphan() {
         Some("mcp.service")
     );
     assert_eq!(server.lineage, Lineage::Child);
+}
+
+/// A launcher passes the secret on: one authority, told once.
+#[test]
+fn a_secret_in_the_command_line_is_a_lead() {
+    let mut machine = on_pipes();
+    let line = ["python", "-m", "mcp_server_git", "--token", "s3cr3t-7f-0123456789"];
+    let argv: Vec<OsBytes> = line.iter().map(|element| (*element).into()).collect();
+    machine.process(SERVER).argv = Reading::Value(argv);
+    let judged = once(&machine);
+    let reach = instance(&judged, SERVER).reach.clone().expect("reach");
+    let told: Vec<(LeadKind, Vec<u8>)> = reach
+        .iter()
+        .map(|lead| (lead.kind, lead.target.as_bytes().to_vec()))
+        .collect();
+    assert_eq!(told, [(LeadKind::CredentialArgument, b"--token".to_vec())]);
+    assert!(
+        !format!("{judged:?}").contains("s3cr3t"),
+        "the secret itself is no part of a judgement"
+    );
 }
 
 #[test]

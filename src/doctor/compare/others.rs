@@ -36,7 +36,7 @@ pub(super) fn users(sample: &Sample) -> Check {
     });
     let as_root = if own == 0 {
         "this is root, and still refused: it lacks capabilities that other processes have (CAP_SYS_PTRACE is what \
-         counts), or a security module is in the way; run it outside the container"
+         counts), or a security module is in the way; in a container, run it outside"
     } else {
         "run it as root: it then sees and judges every user's servers"
     };

@@ -6,6 +6,7 @@ use super::super::theme::{Theme, Tone};
 use super::subject::Subject;
 use crate::app::App;
 use crate::model::finding::{Fact, Finding, Lead, LeadKind, Lineage, Weight};
+use crate::model::identity::ProcessKey;
 use crate::model::instance::Instance;
 use crate::model::process::Process;
 use crate::model::reading::Reading;
@@ -26,6 +27,7 @@ pub(super) fn paragraphs(app: &App, subject: &Subject<'_>) -> Vec<Para> {
 
 fn of_instance(app: &App, subject: &Subject<'_>, instance: &Instance) -> Vec<Para> {
     let mut out = finding(subject, instance);
+    out.extend(holders(subject, instance));
     out.extend(acts_now(subject, instance));
     out.extend(can_act(subject, instance.reach.as_deref(), None, glyphs_of(app)));
     out.extend(not_known(app, subject, Some(instance)));
@@ -68,6 +70,40 @@ fn finding(subject: &Subject<'_>, instance: &Instance) -> Vec<Para> {
     };
     let mut out = vec![fact_para(subject, label, first)];
     out.extend(rest.iter().map(|fact| fact_para(subject, Piece::default(), fact)));
+    out
+}
+
+/// So many holders are told with their command lines; the facts name the others.
+const HOLDERS: usize = 3;
+
+/// Who holds the other end where that is the trouble: it is another row, or none, and to judge it takes more than
+/// its name.
+fn holders(subject: &Subject<'_>, instance: &Instance) -> Vec<Para> {
+    if !matches!(instance.finding, Finding::Held | Finding::Wedged) {
+        return Vec::new();
+    }
+    let stdin = instance.stdio.as_ref().and_then(|stdio| stdio.stdin.as_ref());
+    let shown = subject.shown;
+    let mut told: Vec<ProcessKey> = Vec::new();
+    let mut out = Vec::new();
+    for process in stdin
+        .iter()
+        .flat_map(|end| &end.holders)
+        .filter_map(|holder| shown.by_pid(holder.pid))
+    {
+        if told.contains(&process.key) || told.len() == HOLDERS {
+            continue;
+        }
+        told.push(process.key);
+        let line = shown.line(process.key).cloned().unwrap_or_default();
+        let text = Safe::join([Safe::from_text(&process.key.pid.to_string()), line], " ");
+        let parent = process
+            .ppid
+            .map_or_else(String::new, |ppid| format!("parent {ppid}, "));
+        let elapsed = format::elapsed(shown.world.sample.elapsed_ms(process));
+        let note = Safe::from_text(&format!("{parent}for {elapsed}"));
+        out.push(Para::labelled(lit("holder", Tone::Strong), safe(text, Tone::Plain)).note(note));
+    }
     out
 }
 

@@ -163,10 +163,11 @@ fn unix_words(subject: &Subject<'_>, process: &Process, one: &Descriptor, unix: 
         parts.push(Safe::join([Safe::literal(">"), end], " "));
     }
     if let Some(unread) = unix.unread.filter(|unread| *unread > 0) {
-        let what = if unix.listening {
-            "connections wait"
-        } else {
-            "bytes unread"
+        let what = match (unix.listening, unread) {
+            (true, 1) => "connection waits",
+            (true, _) => "connections wait",
+            (false, 1) => "byte unread",
+            (false, _) => "bytes unread",
         };
         parts.push(Safe::from_text(&format!("{unread} {what}")));
     }

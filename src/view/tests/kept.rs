@@ -151,3 +151,36 @@ fn an_incident_that_is_not_as_it_was_written_is_said_wherever_it_is_read() {
         }
     }
 }
+
+/// What is wrong, and what to do, stands at the end of a message.
+#[test]
+fn a_message_that_one_line_has_no_room_for_takes_the_line_of_the_keys() {
+    let world = live().world();
+    let mut journal = Journal::of(&world);
+    let mut app = app(world, 80, 24);
+    for key in ["m T <enter>", "seen <enter>"] {
+        let effects = press(&mut app, key);
+        serve(&mut app, &mut journal, effects);
+    }
+    let effects = press(&mut app, "m once-more <enter>");
+    let job = effects.iter().find_map(|effect| match effect {
+        Effect::Desk(job, Order::Append(_)) => Some(*job),
+        _ => None,
+    });
+    let why =
+        "append to /var/lib/mcpwake/incidents/20261201T010712.118Z-devbox-7-t/journal.jsonl: no space left";
+    let outcome = Outcome::Written(Err(why.to_owned()));
+    let _ = update(&mut app, Event::Done(job.expect("an order"), outcome));
+    let screen = screen(&app);
+    let lines: Vec<&str> = screen.lines().collect();
+    let [.., step, keys] = &lines[..] else {
+        panic!("{screen}");
+    };
+    assert!(
+        step.starts_with(" NOT WRITTEN: the note on git 48271: append to"),
+        "{screen}"
+    );
+    assert!(keys.contains("no space left"), "{screen}");
+    let _ = press(&mut app, "j");
+    assert!(!self::screen(&app).contains("no space left"), "the keys are back");
+}
