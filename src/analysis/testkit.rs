@@ -7,22 +7,21 @@ use std::sync::Arc;
 use crate::catalog::Catalog;
 use crate::model::bytes::OsBytes;
 use crate::model::descriptor::{Access, Descriptor, Holder, Target};
-use crate::model::host::{Host, Observer, Os, Visibility};
-use crate::model::identity::{Pid, ProcessKey, StartKey};
+use crate::model::host::{Observer, Visibility};
+use crate::model::identity::Pid;
 use crate::model::instance::{Instance, Judged};
 use crate::model::known::Configured;
-use crate::model::process::{Environment, Process};
+use crate::model::process::Process;
 use crate::model::reading::{Absence, Reading};
 use crate::model::sample::{Sample, Unsearched};
-use crate::model::socket::{InetSocket, Protocol, Sockets, UnixKind, UnixSocket};
+use crate::model::socket::Sockets;
+use crate::model::testkit;
 use crate::model::time::UnixMillis;
 use crate::model::world::World;
 
 use super::{Known, Memory, judge};
 
-pub(crate) fn pid(raw: u32) -> Pid {
-    Pid::new(i64::from(raw)).expect("a positive pid")
-}
+pub(crate) use crate::model::testkit::pid;
 
 /// A machine in the making.
 pub(crate) struct Machine {
@@ -72,45 +71,17 @@ impl Machine {
             Some(parent) if parent.key.pid != Pid::INIT => (parent.pgid, parent.sid),
             _ => (Some(pid(number)), Some(pid(number))),
         };
-        let comm = argv
-            .first()
-            .map_or_else(Vec::new, |first| first.basename().to_vec());
         let process = Process {
-            key: ProcessKey {
-                pid: pid(number),
-                start: StartKey(u64::from(number)),
-            },
-            pidfd_inode: None,
-            ppid: Pid::new(i64::from(parent)),
             pgid: group,
             sid: session,
-            tty: None,
-            state: 'S',
             stat: "S".to_owned(),
-            kernel_thread: false,
-            uid: Reading::Value(1000),
             user: Reading::Value("user".into()),
             home: Some("/home/user".into()),
-            comm: comm.into(),
-            argv: Reading::Value(argv),
-            argv_kept: false,
-            image: None,
-            exe: Reading::Unread,
             cwd: Reading::Value("/home/user".into()),
             cgroup: Reading::Value("/user.slice".into()),
-            threads: 1,
             rss_bytes: 1 << 20,
-            swap_bytes: Reading::Value(0),
-            cpu_ms: 0,
-            cpu_permille: None,
             schedstat: Reading::Value((0, 0)),
-            signals: Reading::Unread,
-            pid_namespace: Reading::Unread,
-            net_namespace: Reading::Value(4_026_531_840),
-            namespace_pids: Reading::Unread,
-            environment: Reading::Value(Environment::default()),
-            descriptors: Reading::Value(Vec::new()),
-            locks: Vec::new(),
+            ..testkit::process(testkit::key(number, u64::from(number)), parent, argv)
         };
         self.processes.entry(number).insert_entry(process).into_mut()
     }
@@ -154,11 +125,7 @@ impl Machine {
     pub(crate) fn open(&mut self, number: u32, fd: u32, target: Target, access: Access) {
         if let Reading::Value(list) = &mut self.process(number).descriptors {
             list.retain(|one| one.fd != fd);
-            list.push(Descriptor {
-                fd,
-                target,
-                access: Reading::Value(access),
-            });
+            list.push(testkit::descriptor(fd, target, access));
             list.sort_by_key(|one| one.fd);
         }
     }
@@ -172,13 +139,8 @@ impl Machine {
     pub(crate) fn socket(&mut self, number: u32, fd: u32, inode: u64, peer: u64) {
         self.open(number, fd, Target::Socket { inode }, Access::Both);
         for (own, other) in [(inode, peer), (peer, inode)] {
-            self.sockets.unix.entry(own).or_insert(UnixSocket {
-                peer: Some(other),
-                path: None,
-                kind: UnixKind::Stream,
-                listening: false,
-                unread: Some(0),
-            });
+            let end = testkit::stream(Some(other));
+            self.sockets.unix.entry(own).or_insert(end);
         }
     }
 
@@ -215,19 +177,7 @@ impl Machine {
     /// Opens a TCP socket; without `remote` it listens.
     pub(crate) fn tcp(&mut self, number: u32, fd: u32, inode: u64, local: &str, remote: Option<&str>) {
         self.open(number, fd, Target::Socket { inode }, Access::Both);
-        self.sockets.inet.insert(
-            inode,
-            InetSocket {
-                protocol: Protocol::Tcp,
-                local: local.parse().expect("an address"),
-                remote: remote.map(|remote| remote.parse().expect("an address")),
-                state: if remote.is_some() { "ESTAB" } else { "LISTEN" }.to_owned(),
-                last_sent_ms: Some(2_000),
-                last_received_ms: Some(3_000),
-                bytes_sent: Some(10),
-                bytes_received: Some(20),
-            },
-        );
+        self.sockets.inet.insert(inode, testkit::tcp(local, remote));
     }
 
     /// Returns the sample that the platform would take.
@@ -238,11 +188,8 @@ impl Machine {
                 let (Some(inode), Some(access)) = (one.target.inode(), one.access.value()) else {
                     continue;
                 };
-                holders.entry(inode).or_default().push(Holder {
-                    process: process.key,
-                    fd: one.fd,
-                    access: *access,
-                });
+                let holder = testkit::holder(process.key, one.fd, *access);
+                holders.entry(inode).or_default().push(holder);
             }
         }
         let unsearched = self.unreadable.iter().filter_map(|number| {
@@ -252,31 +199,13 @@ impl Machine {
                 why: Absence::Denied,
             })
         });
+        let machine = testkit::sample(UnixMillis(1_790_000_000_000), 1_000_000);
         Sample {
-            taken_at: UnixMillis(1_790_000_000_000),
+            // A test moves this alone: the machine's boot and clock stay.
             since_boot_ms: self.since_boot_ms,
-            cost_us: 3_000,
-            host: Host {
-                hostname: "devbox-7".into(),
-                os: Os::Linux,
-                kernel: "6.18.0".to_owned(),
-                boot_id: "c74705a8-8320-4a37-9307-737580fbee32".to_owned(),
-                booted_at: UnixMillis(1_789_999_000_000),
-                start_units_per_second: 100,
-                cpus: 2,
-                load_centi: [42, 51, 60],
-                memory_bytes: 1 << 34,
-            },
             observer: Observer {
-                pid: pid(4_000_000),
-                ancestors: Vec::new(),
                 uid: self.observer_uid,
-                user: "root".into(),
-                login_uid: None,
-                ssh_from: None,
-                program: "mcpwake".into(),
-                pid_namespace: None,
-                net_namespace: Some(4_026_531_840),
+                ..machine.observer
             },
             visibility: if self.unreadable.is_empty() {
                 Visibility::All
@@ -292,12 +221,10 @@ impl Machine {
                 .collect(),
             sockets: Reading::Value(self.sockets.clone()),
             holders,
-            pipe_ends: std::collections::BTreeMap::new(),
-            adopted: std::collections::BTreeSet::new(),
             terminal_masters: self.masters.clone(),
             units: self.units.clone(),
             unsearched: unsearched.collect(),
-            problems: Vec::new(),
+            ..machine
         }
     }
 }
@@ -329,12 +256,7 @@ impl Run {
         let sample = machine.sample();
         let judged = judge(&sample, self.previous.as_ref(), &self.known, &mut self.memory);
         let seq = self.previous.as_ref().map_or(1, |world| world.seq + 1);
-        self.previous = Some(World {
-            seq,
-            sample,
-            judged: judged.clone(),
-            complete: true,
-        });
+        self.previous = Some(testkit::world(seq, sample, judged.clone()));
         judged
     }
 
@@ -368,10 +290,5 @@ pub(crate) fn world(machine: &Machine) -> World {
     let mut run = Run::new();
     run.judge(machine);
     let judged = run.judge(machine);
-    World {
-        seq: 2,
-        sample: machine.sample(),
-        judged,
-        complete: true,
-    }
+    testkit::world(2, machine.sample(), judged)
 }

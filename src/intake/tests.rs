@@ -69,6 +69,18 @@ impl World {
     }
 }
 
+/// Returns why the only thing below a path that could not be read could not.
+fn problem_below(read: &Configured, path: &Path) -> Absence {
+    let path = path.to_string_lossy();
+    let rows: Vec<_> = read
+        .problems
+        .iter()
+        .filter(|row| row.what.starts_with(&*path))
+        .collect();
+    assert_eq!(rows.len(), 1);
+    rows[0].kind
+}
+
 fn commands(configured: &Configured) -> Vec<&str> {
     configured
         .servers
@@ -307,14 +319,7 @@ fn a_home_that_is_not_there_is_one_problem() {
     let mut world = World::new();
     let home = world.at("nobody");
     world.wanted.homes = BTreeSet::from([(65534, bytes(&home))]);
-    let read = world.read();
-    let rows: Vec<_> = read
-        .problems
-        .iter()
-        .filter(|row| row.what.starts_with(&*home.to_string_lossy()))
-        .collect();
-    assert_eq!(rows.len(), 1);
-    assert_eq!(rows[0].kind, Absence::Gone);
+    assert_eq!(problem_below(&world.read(), &home), Absence::Gone);
 }
 
 /// Root reads everything, so that this says nothing when it runs as root.
@@ -338,14 +343,7 @@ fn what_may_not_be_read_is_denied() {
     fs::create_dir(&home).unwrap();
     fs::set_permissions(&home, fs::Permissions::from_mode(0o000)).unwrap();
     world.wanted.homes = BTreeSet::from([(1001, bytes(&home))]);
-    let read = world.read();
-    let rows: Vec<_> = read
-        .problems
-        .iter()
-        .filter(|row| row.what.starts_with(&*home.to_string_lossy()))
-        .collect();
-    assert_eq!(rows.len(), 1);
-    assert_eq!(rows[0].kind, Absence::Denied);
+    assert_eq!(problem_below(&world.read(), &home), Absence::Denied);
 }
 
 #[test]

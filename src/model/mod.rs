@@ -17,5 +17,7 @@ pub mod process;
 pub mod reading;
 pub mod sample;
 pub mod socket;
+#[cfg(test)]
+pub(crate) mod testkit;
 pub mod time;
 pub mod world;

@@ -13,6 +13,7 @@ use crate::model::sample::Sample;
 use crate::model::time::UnixMillis;
 use crate::store::Receipt;
 
+mod ancestry;
 mod compare;
 mod environment;
 pub mod limits;

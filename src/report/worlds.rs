@@ -3,136 +3,64 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::model::descriptor::{Access, Descriptor, Holder, Target};
+use crate::model::bytes::OsBytes;
+use crate::model::descriptor::{Access, Target};
 use crate::model::finding::{
-    Adopter, AdopterKind, Container, End, EndHolder, EndKind, Fact, Finding, Lead, LeadKind, Lineage,
-    Managed, Network, PeerState, Relation, Stdio, Via, Weight,
+    Container, EndHolder, EndKind, Fact, Finding, Lead, LeadKind, Lineage, Managed, Network, PeerState,
+    Relation, Stdio, Via, Weight,
 };
-use crate::model::host::{Host, Observer, Os, Visibility};
-use crate::model::identity::{InstanceId, Pid, ProcessKey, StartKey};
-use crate::model::instance::{
-    ClientRef, Confidence, Identification, Instance, Judged, OwnerKey, Role, RoleOf, Transport,
-};
+use crate::model::host::{Host, Observer, Visibility};
+use crate::model::identity::{InstanceId, ProcessKey};
+use crate::model::instance::{ClientRef, Instance, Judged, OwnerKey, Transport};
 use crate::model::process::{Environment, Process, SignalMasks};
 use crate::model::reading::Reading;
 use crate::model::sample::Sample;
-use crate::model::socket::{InetSocket, Protocol, Sockets, UnixKind, UnixSocket};
+use crate::model::socket::{InetSocket, Sockets, UnixSocket};
+use crate::model::testkit::{self, configured, descriptor, end, holder};
 use crate::model::time::UnixMillis;
 use crate::model::world::World;
+
+pub(super) use crate::model::testkit::pid;
 
 /// A name with an escape sequence, a bidi override, a line break and a byte that is not UTF-8.
 pub(super) const HOSTILE: &[u8] = b"a\x1b[31m\xe2\x80\xae\nb\xff";
 
-pub(super) fn pid(number: u32) -> Pid {
-    Pid::new(number.into()).unwrap()
-}
-
 pub(super) fn key(number: u32) -> ProcessKey {
-    ProcessKey {
-        pid: pid(number),
-        start: StartKey(u64::from(number) * 100),
-    }
+    testkit::key(number, u64::from(number) * 100)
 }
 
 /// A readable process that started `number` seconds after boot.
 pub(super) fn process(number: u32, parent: u32, argv: &[&[u8]]) -> Process {
+    let argv = argv.iter().map(|element| OsBytes::from(*element)).collect();
     Process {
-        key: key(number),
-        pidfd_inode: None,
-        ppid: Pid::new(parent.into()),
-        pgid: Some(pid(number)),
-        sid: Some(pid(number)),
-        tty: None,
-        state: 'S',
-        stat: "Ss".to_owned(),
-        kernel_thread: false,
-        uid: Reading::Value(1000),
-        user: Reading::Value("deploy".into()),
-        home: Some("/home/deploy".into()),
-        comm: argv.first().map_or(&b"none"[..], |first| first).into(),
-        argv: Reading::Value(argv.iter().map(|element| (*element).into()).collect()),
-        argv_kept: false,
-        image: None,
         exe: Reading::Value("/usr/bin/python3".into()),
-        cwd: Reading::Value("/srv/app".into()),
-        cgroup: Reading::Unread,
-        threads: 1,
-        rss_bytes: 4096,
         swap_bytes: Reading::Unread,
         cpu_ms: 10,
         cpu_permille: Some(985),
-        schedstat: Reading::Unread,
-        signals: Reading::Unread,
-        pid_namespace: Reading::Unread,
         net_namespace: Reading::Unread,
-        namespace_pids: Reading::Unread,
         environment: Reading::Unread,
         descriptors: Reading::Unread,
-        locks: Vec::new(),
-    }
-}
-
-fn end(number: u32, fd: u32, inode: u64, peer: PeerState, holders: Vec<EndHolder>) -> End {
-    End {
-        fd: Some(fd),
-        pid: pid(number),
-        kind: EndKind::Socket,
-        inode: Some(inode),
-        access: Some(Access::Both),
-        peer,
-        holder_count: u32::try_from(holders.len()).unwrap(),
-        holders,
+        ..testkit::process(key(number), parent, argv)
     }
 }
 
 /// An instance of which nothing but its server is known.
 pub(super) fn bare_instance(server: u32, finding: Finding) -> Instance {
     Instance {
-        id: InstanceId(key(server)),
-        name: "git".into(),
-        top: key(server),
-        server: Some(key(server)),
-        launchers: Vec::new(),
-        helpers: Vec::new(),
-        owner: OwnerKey::Process(key(1)),
-        client: None,
-        identified_by: Identification {
-            confidence: Confidence::Known,
-            rule: "python-module".to_owned(),
-            because: "module mcp_server_git".to_owned(),
-            client: None,
-            file: None,
-            server_name: None,
-        },
         transport: Transport::Unknown,
-        finding,
         lineage: Lineage::Unknown,
-        adopter: None,
-        managed: None,
-        container: None,
-        via: None,
-        network: None,
-        stdio: None,
         reach: None,
-        acts_now: Vec::new(),
-        twins: Vec::new(),
-        older_twin: false,
-        generation: 1,
-        facts: Vec::new(),
+        ..testkit::instance(key(server), OwnerKey::Process(key(1)), finding)
     }
 }
 
-fn fact(code: &str, weight: Weight) -> Fact {
-    Fact {
-        code: code.to_owned(),
-        text: format!("{code} \u{1b}]0;x\u{7}"),
-        source: "/proc/48271/fd".to_owned(),
-        weight,
-    }
+fn noted(code: &str, weight: Weight) -> Fact {
+    testkit::fact(code, &format!("{code} \u{1b}]0;x\u{7}"), "/proc/48271/fd", weight)
 }
 
 /// An instance with every field filled.
 pub(super) fn full_instance() -> Instance {
+    let socket_end = |fd, inode, peer, holders| end((48_271, fd), EndKind::Socket, inode, peer, holders);
     let client = EndHolder {
         pid: pid(900),
         fd: 21,
@@ -150,22 +78,10 @@ pub(super) fn full_instance() -> Instance {
             state: 'S',
             on_wire: true,
         }),
-        identified_by: Identification {
-            confidence: Confidence::Configured,
-            rule: "configured-exact".to_owned(),
-            because: "equals the entry git".to_owned(),
-            client: Some("Claude Code".to_owned()),
-            file: Some("/root/.claude.json".into()),
-            server_name: Some("git".into()),
-        },
+        identified_by: configured("equals the entry git", "/root/.claude.json"),
         transport: Transport::Stdio,
         lineage: Lineage::Reparented,
-        adopter: Some(Adopter {
-            pid: pid(1),
-            kind: AdopterKind::Init,
-            name: "systemd".into(),
-            because: "pid 1".to_owned(),
-        }),
+        adopter: Some(testkit::init("systemd", "pid 1")),
         managed: Some(Managed {
             by: "systemd".to_owned(),
             unit: "git.service".to_owned(),
@@ -183,174 +99,97 @@ pub(super) fn full_instance() -> Instance {
             peers: vec!["127.0.0.1:50000".to_owned()],
         }),
         stdio: Some(Stdio {
-            stdin: Some(end(48_271, 0, 88_121, PeerState::Held, vec![client])),
-            stdout: Some(end(48_271, 1, 88_123, PeerState::None, Vec::new())),
-            stderr: Some(end(48_271, 2, 88_125, PeerState::Own, Vec::new())),
+            stdin: Some(socket_end(0, 88_121, PeerState::Held, vec![client])),
+            stdout: Some(socket_end(1, 88_123, PeerState::None, Vec::new())),
+            stderr: Some(socket_end(2, 88_125, PeerState::Own, Vec::new())),
         }),
         reach: Some(vec![Lead {
-            letter: "a".to_owned(),
-            kind: LeadKind::Tcp,
             target: HOSTILE.into(),
             state: Some("ESTAB".to_owned()),
-            pid: pid(48_271),
             fd: Some(7),
-            meaning: "an established connection".to_owned(),
             advice: Some("ss -tp".to_owned()),
             last_sent_ms: Some(2000),
             last_received_ms: Some(3000),
+            ..testkit::lead("a", LeadKind::Tcp, "", 48_271, "an established connection")
         }]),
-        acts_now: vec![fact("cpu", Weight::Context)],
+        acts_now: vec![noted("cpu", Weight::Context)],
         twins: vec![pid(48_300)],
         older_twin: true,
         facts: vec![
-            fact("stdin_no_writer", Weight::Strong),
-            fact("reparented", Weight::Supporting),
+            noted("stdin_no_writer", Weight::Strong),
+            noted("reparented", Weight::Supporting),
         ],
         ..bare_instance(48_271, Finding::Severed)
     }
 }
 
-fn host() -> Host {
-    Host {
-        hostname: "devbox-7".into(),
-        os: Os::Linux,
-        kernel: "6.18.0".to_owned(),
-        boot_id: "b".to_owned(),
-        booted_at: UnixMillis(1_700_000_000_000),
-        start_units_per_second: 100,
-        cpus: 2,
-        load_centi: [0; 3],
-        memory_bytes: 1 << 30,
-    }
-}
-
-fn observer() -> Observer {
-    Observer {
-        pid: pid(7),
-        ancestors: Vec::new(),
-        uid: 1000,
-        user: "deploy".into(),
-        login_uid: None,
-        ssh_from: None,
-        program: "mcpwake".into(),
-        pid_namespace: None,
-        net_namespace: None,
-    }
-}
-
 /// A world of these processes and instances; members get their roles.
 pub(super) fn world(processes: Vec<Process>, instances: Vec<Instance>) -> World {
-    let mut roles: BTreeMap<ProcessKey, Vec<RoleOf>> = BTreeMap::new();
-    for instance in &instances {
-        let client = instance
-            .client
-            .iter()
-            .map(|client| (client.process, Role::Client));
-        for (member, role) in instance.members().chain(client) {
-            roles.entry(member).or_default().push(RoleOf {
-                instance: instance.id,
-                role,
-            });
-        }
-    }
-    World {
-        seq: 1,
-        sample: Sample {
-            taken_at: UnixMillis(1_700_000_000_000 + 100_000_500),
-            since_boot_ms: 100_000_500,
-            cost_us: 1,
-            host: host(),
-            observer: observer(),
-            visibility: Visibility::Partial,
-            readable: 3,
-            hidden: None,
-            processes: processes
-                .into_iter()
-                .map(|process| (process.key.pid, Arc::new(process)))
-                .collect(),
-            sockets: Reading::Value(sockets()),
-            holders: BTreeMap::from([
-                (
-                    88_122,
-                    vec![Holder {
-                        process: key(900),
-                        fd: 21,
-                        access: Access::Both,
-                    }],
-                ),
-                (
-                    555,
-                    vec![
-                        Holder {
-                            process: key(48_271),
-                            fd: 9,
-                            access: Access::Read,
-                        },
-                        Holder {
-                            process: key(48_290),
-                            fd: 1,
-                            access: Access::Write,
-                        },
-                    ],
-                ),
-            ]),
-            pipe_ends: std::collections::BTreeMap::new(),
-            adopted: std::collections::BTreeSet::new(),
-            terminal_masters: BTreeMap::from([(
-                3,
-                vec![Holder {
-                    process: key(900),
-                    fd: 4,
-                    access: Access::Both,
-                }],
-            )]),
-            units: Vec::new(),
-            unsearched: Vec::new(),
-            problems: Vec::new(),
+    let taken_at = UnixMillis(1_700_000_000_000 + 100_000_500);
+    let machine = testkit::sample(taken_at, 100_000_500);
+    let sample = Sample {
+        cost_us: 1,
+        host: Host {
+            boot_id: "b".to_owned(),
+            load_centi: [0; 3],
+            memory_bytes: 1 << 30,
+            ..machine.host
         },
-        judged: Judged {
-            instances,
-            roles,
-            ..Judged::default()
+        observer: Observer {
+            pid: pid(7),
+            uid: 1000,
+            user: "deploy".into(),
+            net_namespace: None,
+            ..machine.observer
         },
-        complete: true,
-    }
+        visibility: Visibility::Partial,
+        readable: 3,
+        processes: processes
+            .into_iter()
+            .map(|process| (process.key.pid, Arc::new(process)))
+            .collect(),
+        sockets: Reading::Value(sockets()),
+        holders: BTreeMap::from([
+            (88_122, vec![holder(key(900), 21, Access::Both)]),
+            (
+                555,
+                vec![
+                    holder(key(48_271), 9, Access::Read),
+                    holder(key(48_290), 1, Access::Write),
+                ],
+            ),
+        ]),
+        terminal_masters: BTreeMap::from([(3, vec![holder(key(900), 4, Access::Both)])]),
+        ..machine
+    };
+    let judged = Judged {
+        roles: testkit::roles(&instances),
+        instances,
+        ..Judged::default()
+    };
+    testkit::world(1, sample, judged)
 }
 
 fn sockets() -> Sockets {
     let unix = |peer| UnixSocket {
-        peer,
-        path: None,
-        kind: UnixKind::Stream,
-        listening: false,
         unread: Some(12),
+        ..testkit::stream(peer)
+    };
+    let tcp = InetSocket {
+        last_received_ms: None,
+        bytes_sent: Some(14_000),
+        bytes_received: None,
+        ..testkit::tcp("10.2.0.9:50000", Some("10.2.0.4:443"))
     };
     Sockets {
         unix: BTreeMap::from([(88_121, unix(Some(88_122))), (88_123, unix(Some(0)))]),
-        inet: BTreeMap::from([(
-            999,
-            InetSocket {
-                protocol: Protocol::Tcp,
-                local: "10.2.0.9:50000".parse().unwrap(),
-                remote: Some("10.2.0.4:443".parse().unwrap()),
-                state: "ESTAB".to_owned(),
-                last_sent_ms: Some(2000),
-                last_received_ms: None,
-                bytes_sent: Some(14_000),
-                bytes_received: None,
-            },
-        )]),
+        inet: BTreeMap::from([(999, tcp)]),
     }
 }
 
 /// The world of the screens: a severed server with launcher and helper, a client, an adopter, a
 /// neighbour in the server's group, and a stranger.
 pub(super) fn full_world() -> World {
-    let descriptor = |fd, target, access| Descriptor {
-        fd,
-        target,
-        access: Reading::Value(access),
-    };
     let server = Process {
         comm: HOSTILE.into(),
         descriptors: Reading::Value(vec![

@@ -2,30 +2,25 @@
 
 mod worlds;
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 use super::{App, Colour, Effect, Event, Explainer, Key, Options, update};
 use crate::analysis::Explanation;
 use crate::model::bytes::OsBytes;
-use crate::model::descriptor::{Access, Descriptor, Target};
-use crate::model::finding::{
-    Adopter, AdopterKind, End, EndHolder, EndKind, Fact, Finding, Lead, LeadKind, Lineage, PeerState,
-    Relation, Stdio, Weight,
-};
-use crate::model::host::{Host, Observer, Os, Visibility};
-use crate::model::identity::{InstanceId, Pid, ProcessKey, StartKey};
-use crate::model::instance::{
-    ClientRef, Confidence, Identification, Instance, Judged, KnownClient, OwnerKey, Role, RoleOf, Transport,
-};
-use crate::model::process::{Environment, Process};
+use crate::model::descriptor::Access;
+use crate::model::finding::{End, EndHolder, EndKind, Finding, Lineage, PeerState, Relation, Stdio};
+use crate::model::host::{Host, Observer};
+use crate::model::identity::ProcessKey;
+use crate::model::instance::{ClientRef, Instance, Judged, KnownClient, OwnerKey};
+use crate::model::process::Process;
 use crate::model::reading::Reading;
 use crate::model::sample::Sample;
-use crate::model::socket::Sockets;
+use crate::model::testkit;
 use crate::model::time::UnixMillis;
 use crate::model::world::World;
 use crate::text::redact::Redactor;
 
+pub(crate) use crate::model::testkit::{descriptor, fact, lead, pid};
 pub(crate) use worlds::{all_well, chain, hostile, live};
 
 /// 2026-12-01T01:07:12Z.
@@ -37,10 +32,6 @@ const SINCE_BOOT_MS: u64 = 12 * 86_400_000 + 3 * 3_600_000;
 pub(crate) const HOUR: u64 = 3600;
 pub(crate) const DAY: u64 = 24 * HOUR;
 
-pub(crate) fn pid(raw: u32) -> Pid {
-    Pid::new(i64::from(raw)).expect("a positive pid")
-}
-
 /// A world in the making.
 pub(crate) struct Scene {
     pub(crate) sample: Sample,
@@ -51,44 +42,21 @@ pub(crate) struct Scene {
 impl Scene {
     /// A machine with init alone, seen by root.
     pub(crate) fn new() -> Self {
-        let sample = Sample {
-            taken_at: UnixMillis(NOW),
-            since_boot_ms: SINCE_BOOT_MS,
-            cost_us: 3_100,
-            host: Host {
-                hostname: "devbox-7".into(),
-                os: Os::Linux,
-                kernel: "6.18.0".to_owned(),
-                boot_id: "2c1b9c5e-0000-4000-8000-000000000000".to_owned(),
-                booted_at: UnixMillis(NOW - i64::try_from(SINCE_BOOT_MS).unwrap()),
-                start_units_per_second: 100,
-                cpus: 4,
-                load_centi: [42, 51, 60],
-                memory_bytes: 32 << 30,
-            },
-            observer: Observer {
-                pid: pid(60_000),
-                ancestors: vec![pid(1)],
-                uid: 0,
-                user: "root".into(),
-                login_uid: Some(1000),
-                ssh_from: Some("10.4.0.9".to_owned()),
-                program: "/home/u/bin/mcpwake".into(),
-                pid_namespace: Some(4_026_531_836),
-                net_namespace: Some(4_026_531_840),
-            },
-            visibility: Visibility::All,
-            readable: 0,
-            hidden: None,
-            processes: BTreeMap::new(),
-            sockets: Reading::Value(Sockets::default()),
-            holders: BTreeMap::new(),
-            pipe_ends: std::collections::BTreeMap::new(),
-            adopted: std::collections::BTreeSet::new(),
-            terminal_masters: BTreeMap::new(),
-            units: Vec::new(),
-            unsearched: Vec::new(),
-            problems: Vec::new(),
+        let mut sample = testkit::sample(UnixMillis(NOW), SINCE_BOOT_MS);
+        sample.cost_us = 3_100;
+        sample.host = Host {
+            cpus: 4,
+            memory_bytes: 32 << 30,
+            ..sample.host
+        };
+        sample.observer = Observer {
+            pid: pid(60_000),
+            ancestors: vec![pid(1)],
+            login_uid: Some(1000),
+            ssh_from: Some("10.4.0.9".to_owned()),
+            program: "/home/u/bin/mcpwake".into(),
+            pid_namespace: Some(4_026_531_836),
+            ..sample.observer
         };
         let mut scene = Self {
             sample,
@@ -108,53 +76,22 @@ impl Scene {
         seconds: u64,
         argv: &[&str],
     ) -> &mut Process {
-        let comm = argv
-            .first()
-            .and_then(|first| first.rsplit('/').next())
-            .unwrap_or("process");
-        let comm: String = comm.chars().take(15).collect();
         let uid = match user {
             "root" => 0,
             "deploy" => 1500,
             "guest" => 1002,
             _ => 1001,
         };
+        let key = testkit::key(number, (SINCE_BOOT_MS - seconds * 1000) / 10);
+        let argv = argv.iter().map(|one| OsBytes::from(*one)).collect();
         let process = Process {
-            key: ProcessKey {
-                pid: pid(number),
-                start: StartKey((SINCE_BOOT_MS - seconds * 1000) / 10),
-            },
-            pidfd_inode: None,
-            ppid: Pid::new(i64::from(parent)),
-            pgid: Some(pid(number)),
-            sid: Some(pid(number)),
-            tty: None,
-            state: 'S',
-            stat: "Ss".to_owned(),
-            kernel_thread: false,
             uid: Reading::Value(uid),
             user: Reading::Value(user.into()),
             home: None,
-            comm: comm.into(),
-            argv: Reading::Value(argv.iter().map(|one| OsBytes::from(*one)).collect()),
-            argv_kept: false,
-            image: None,
-            exe: Reading::Unread,
-            cwd: Reading::Value("/srv/app".into()),
-            cgroup: Reading::Unread,
-            threads: 1,
             rss_bytes: 4 << 20,
-            swap_bytes: Reading::Value(0),
             cpu_ms: 100,
             cpu_permille: Some(0),
-            schedstat: Reading::Unread,
-            signals: Reading::Unread,
-            pid_namespace: Reading::Unread,
-            net_namespace: Reading::Value(4_026_531_840),
-            namespace_pids: Reading::Unread,
-            environment: Reading::Value(Environment::default()),
-            descriptors: Reading::Value(Vec::new()),
-            locks: Vec::new(),
+            ..testkit::process(key, parent, argv)
         };
         self.sample.processes.insert(pid(number), Arc::new(process));
         self.edit(number)
@@ -196,52 +133,24 @@ impl Scene {
             }),
             _ => None,
         };
-        let orphan = matches!(owner, OwnerKey::Adopter(_));
         let adopter = match &owner {
-            OwnerKey::Adopter(init) => Some(Adopter {
-                pid: init.pid,
-                kind: AdopterKind::Init,
-                name: "init".into(),
-                because: "ppid is 1 and its session leader is not init".to_owned(),
-            }),
+            OwnerKey::Adopter(_) => Some(testkit::init(
+                "init",
+                "ppid is 1 and its session leader is not init",
+            )),
             _ => None,
         };
+        let lineage = match &adopter {
+            Some(_) => Lineage::Reparented,
+            None => Lineage::Child,
+        };
         let instance = Instance {
-            id: InstanceId(key),
             name: name.into(),
-            top: key,
-            server: Some(key),
-            launchers: Vec::new(),
-            helpers: Vec::new(),
-            owner,
             client,
-            identified_by: Identification {
-                confidence: Confidence::Known,
-                rule: format!("known-{name}"),
-                because: "the module is an MCP server".to_owned(),
-                client: None,
-                file: None,
-                server_name: None,
-            },
-            transport: Transport::Stdio,
-            finding,
-            lineage: if orphan {
-                Lineage::Reparented
-            } else {
-                Lineage::Child
-            },
+            identified_by: testkit::known(&format!("known-{name}"), "the module is an MCP server"),
+            lineage,
             adopter,
-            managed: None,
-            container: None,
-            via: None,
-            network: None,
-            stdio: None,
-            reach: Some(Vec::new()),
-            acts_now: Vec::new(),
-            twins: Vec::new(),
-            older_twin: false,
-            generation: 1,
-            facts: Vec::new(),
+            ..testkit::instance(key, owner, finding)
         };
         self.judged.instances.push(instance);
         self.judged.instances.last_mut().expect("just pushed")
@@ -259,62 +168,11 @@ impl Scene {
 
     /// Finishes the world: roles follow from the instances, counts from the processes.
     pub(crate) fn world(mut self) -> Arc<World> {
-        for instance in &self.judged.instances {
-            for (key, role) in instance.members() {
-                self.judged.roles.entry(key).or_default().push(RoleOf {
-                    instance: instance.id,
-                    role,
-                });
-            }
-            if let Some(client) = &instance.client {
-                let role = RoleOf {
-                    instance: instance.id,
-                    role: Role::Client,
-                };
-                self.judged.roles.entry(client.process).or_default().push(role);
-            }
-        }
+        self.judged.roles = testkit::roles(&self.judged.instances);
         if self.sample.readable == 0 {
             self.sample.readable = u32::try_from(self.sample.processes.len()).unwrap();
         }
-        Arc::new(World {
-            seq: self.seq,
-            sample: self.sample,
-            judged: self.judged,
-            complete: true,
-        })
-    }
-}
-
-pub(crate) fn fact(code: &str, text: &str, source: &str, weight: Weight) -> Fact {
-    Fact {
-        code: code.to_owned(),
-        text: text.to_owned(),
-        source: source.to_owned(),
-        weight,
-    }
-}
-
-pub(crate) fn lead(letter: &str, kind: LeadKind, target: &str, owner: u32, meaning: &str) -> Lead {
-    Lead {
-        letter: letter.to_owned(),
-        kind,
-        target: target.into(),
-        state: None,
-        pid: pid(owner),
-        fd: None,
-        meaning: meaning.to_owned(),
-        advice: None,
-        last_sent_ms: None,
-        last_received_ms: None,
-    }
-}
-
-pub(crate) fn descriptor(fd: u32, target: Target, access: Access) -> Descriptor {
-    Descriptor {
-        fd,
-        target,
-        access: Reading::Value(access),
+        Arc::new(testkit::world(self.seq, self.sample, self.judged))
     }
 }
 
@@ -326,24 +184,16 @@ pub(crate) fn stdin(
     peer: PeerState,
     holders: &[(u32, Relation)],
 ) -> Stdio {
+    let holders = holders.iter().map(|(holder, relation)| EndHolder {
+        pid: pid(*holder),
+        fd: 5,
+        access: Access::Write,
+        relation: *relation,
+    });
     Stdio {
         stdin: Some(End {
-            fd: Some(0),
-            pid: pid(owner),
-            kind,
-            inode: Some(inode),
             access: Some(Access::Read),
-            peer,
-            holders: holders
-                .iter()
-                .map(|(holder, relation)| EndHolder {
-                    pid: pid(*holder),
-                    fd: 5,
-                    access: Access::Write,
-                    relation: *relation,
-                })
-                .collect(),
-            holder_count: u32::try_from(holders.len()).unwrap(),
+            ..testkit::end((owner, 0), kind, inode, peer, holders.collect())
         }),
         stdout: None,
         stderr: None,

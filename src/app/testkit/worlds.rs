@@ -1,11 +1,12 @@
 //! The machines that the tests of the screen look at.
 
 use super::{DAY, HOUR, Scene, descriptor, fact, lead, pid, stdin};
-use crate::model::descriptor::{Access, Holder, Target};
+use crate::model::descriptor::{Access, Target};
 use crate::model::finding::{EndKind, Finding, Lead, LeadKind, PeerState, Relation, Weight};
-use crate::model::instance::{Confidence, Identification, LookedAt, OwnerKey};
+use crate::model::instance::{LookedAt, OwnerKey};
 use crate::model::reading::Reading;
-use crate::model::socket::{InetSocket, Protocol, Sockets, UnixKind, UnixSocket};
+use crate::model::socket::{InetSocket, Sockets};
+use crate::model::testkit::{configured, holder, stream, tcp};
 
 /// The machine of the mock-ups: a severed and a held server without a client, 150 of a live client
 /// that keeps starting new ones, a wedged one, two that cannot be read.
@@ -44,14 +45,7 @@ fn severed_git(scene: &mut Scene) {
     let helper = scene.key(48_290);
     let instance = scene.instance("git", 48_271, OwnerKey::Adopter(init), Finding::Severed);
     instance.helpers = vec![helper];
-    instance.identified_by = Identification {
-        confidence: Confidence::Configured,
-        rule: "configured-exact".to_owned(),
-        because: "equals the entry element by element".to_owned(),
-        client: Some("Claude Code".to_owned()),
-        file: Some("/root/.claude.json".into()),
-        server_name: Some("git".into()),
-    };
+    instance.identified_by = configured("equals the entry element by element", "/root/.claude.json");
     instance.stdio = Some(stdin(48_271, EndKind::Socket, 88_121, PeerState::None, &[]));
     let stat = "/proc/48271/stat";
     instance.facts = vec![
@@ -128,37 +122,19 @@ fn git_processes(scene: &mut Scene) {
 }
 
 fn git_connections(scene: &mut Scene) {
-    let closed = UnixSocket {
-        peer: Some(0),
-        path: None,
-        kind: UnixKind::Stream,
-        listening: false,
-        unread: Some(0),
-    };
+    let closed = stream(Some(0));
     let tcp = InetSocket {
-        protocol: Protocol::Tcp,
-        local: "10.0.0.5:40112".parse().unwrap(),
-        remote: Some("10.2.0.4:443".parse().unwrap()),
-        state: "ESTAB".to_owned(),
-        last_sent_ms: Some(2_000),
         last_received_ms: Some(4_000),
         bytes_sent: Some(14 << 10),
         bytes_received: Some(3 << 10),
+        ..tcp("10.0.0.5:40112", Some("10.2.0.4:443"))
     };
     scene.sample.sockets = Reading::Value(Sockets {
         unix: [(88_121, closed.clone()), (88_122, closed)].into(),
         inet: [(88_200, tcp)].into(),
     });
-    let reader = Holder {
-        process: scene.key(48_290),
-        fd: 3,
-        access: Access::Read,
-    };
-    let writer = Holder {
-        process: scene.key(48_271),
-        fd: 7,
-        access: Access::Write,
-    };
+    let reader = holder(scene.key(48_290), 3, Access::Read);
+    let writer = holder(scene.key(48_271), 7, Access::Write);
     scene.sample.holders.insert(90_001, vec![reader, writer]);
 }
 

@@ -13,6 +13,8 @@ use crate::model::identity::Pid;
 use crate::model::time::UnixMillis;
 use crate::platform::SourceError;
 
+pub(super) use crate::platform::ancestry::ancestors;
+
 /// How far the clocks' difference may drift before the time of boot is asked for again.
 const CLOCK_STEP_MS: i64 = 500;
 /// `loginuid` of a process that no login started.
@@ -120,17 +122,6 @@ pub(super) fn own_pid(reader: &Reader) -> Pid {
         .and_then(Pid::new);
     seen.or_else(|| Pid::new(i64::from(std::process::id())))
         .unwrap_or(Pid::INIT)
-}
-
-/// Returns the parents of a process, nearest first. A process can be seen twice only through a reused pid.
-pub(super) fn ancestors(pid: Pid, mut parent_of: impl FnMut(Pid) -> Option<Pid>) -> Vec<Pid> {
-    let mut found = Vec::new();
-    let mut next = parent_of(pid);
-    while let Some(parent) = next.filter(|parent| *parent != pid && !found.contains(parent)) {
-        found.push(parent);
-        next = parent_of(parent);
-    }
-    found
 }
 
 fn login_uid(reader: &mut Reader, pid: Pid) -> Option<u32> {

@@ -13,7 +13,7 @@ use self::looker::{Held, Looker, Reach};
 use super::kernel::Sends;
 use crate::model::act::{Look, Sent, Signal, Standing, Target};
 use crate::model::process::Process;
-use crate::platform::permission::{not_permitted, withheld};
+use crate::platform::permission::{not_permitted, unannounced, withheld};
 use crate::platform::{Signaller, Watch};
 use crate::store::Receipt;
 
@@ -83,14 +83,8 @@ impl Signaller for LinuxSignaller {
     }
 
     fn send(&mut self, target: &Target, signal: Signal, receipt: Receipt) -> Sent {
-        let announced = receipt.announces(signal, target);
-        // One entry, one signal.
-        drop(receipt);
-        if !announced {
-            let (name, key) = (signal.word(), target.key);
-            return withheld(&format!(
-                "the entry in the journal does not announce {name} to {key}"
-            ));
+        if let Some(nothing) = unannounced(receipt, signal, target) {
+            return nothing;
         }
         if let Some(why) = self.looker.refusal(target.key.pid) {
             return withheld(&why);

@@ -10,6 +10,7 @@ use crate::model::host::{Host, Observer, Os};
 use crate::model::identity::Pid;
 use crate::model::time::UnixMillis;
 use crate::platform::SourceError;
+use crate::platform::ancestry::ancestors;
 
 const SSH: &str = "SSH_CONNECTION";
 
@@ -86,17 +87,6 @@ pub(super) fn observer(
         net_namespace: None,
         ancestors,
     }
-}
-
-/// Returns the parents of a process, nearest first. A process can be seen twice only through a reused pid.
-pub(super) fn ancestors(pid: Pid, parent_of: impl Fn(Pid) -> Option<Pid>) -> Vec<Pid> {
-    let mut found = Vec::new();
-    let mut next = parent_of(pid);
-    while let Some(parent) = next.filter(|parent| *parent != pid && !found.contains(parent)) {
-        found.push(parent);
-        next = parent_of(parent);
-    }
-    found
 }
 
 /// sudo strips the variable, so the ancestors' environments are asked too. It begins with the address that the

@@ -10,7 +10,6 @@ use std::time::Duration;
 use rustix::io::Errno;
 
 use super::decode::process::{self, Listed};
-use super::host::ancestors;
 use super::kernel::{Kernel, absence};
 use super::table::{self, Table};
 use super::users::Users;
@@ -18,8 +17,9 @@ use crate::model::act::{Look, Sent, Signal, Standing, Target, Way};
 use crate::model::identity::{Pid, ProcessKey};
 use crate::model::process::Process;
 use crate::model::reading::Absence;
+use crate::platform::ancestry::ancestors;
 use crate::platform::compare::compare;
-use crate::platform::permission::{not_permitted, withheld};
+use crate::platform::permission::{not_permitted, unannounced, withheld};
 use crate::platform::{Signaller, Watch};
 use crate::store::Receipt;
 
@@ -179,14 +179,8 @@ impl Signaller for MacosSignaller {
     }
 
     fn send(&mut self, target: &Target, signal: Signal, receipt: Receipt) -> Sent {
-        let announced = receipt.announces(signal, target);
-        // One entry, one signal.
-        drop(receipt);
-        if !announced {
-            let (name, key) = (signal.word(), target.key);
-            return withheld(&format!(
-                "the entry in the journal does not announce {name} to {key}"
-            ));
+        if let Some(nothing) = unannounced(receipt, signal, target) {
+            return nothing;
         }
         if let Some(why) = self.refusal(target.key.pid) {
             return withheld(&why);

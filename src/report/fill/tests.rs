@@ -19,6 +19,12 @@ fn json(world: &World, selection: &Selection) -> Value {
     serde_json::to_value(inventory(world, selection, &redactor())).unwrap()
 }
 
+/// Returns the entry of one process.
+fn process_of(inventory: &Value, pid: u32) -> &Value {
+    let processes = inventory["processes"].as_array().unwrap();
+    processes.iter().find(|one| one["pid"] == pid).unwrap()
+}
+
 /// The keys of DESIGN section 5, by hand: a key that goes missing breaks a script somewhere.
 const CONTRACT: [(&str, &str); 15] = [
     ("", "schema taken_at host instances processes problems"),
@@ -131,12 +137,7 @@ fn keys_stay_where_nothing_is_known() {
 #[test]
 fn text_is_exact_and_bytes_are_kept() {
     let value = json(&full_world(), &Selection::default());
-    let server = value["processes"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .find(|one| one["pid"] == 48_271)
-        .unwrap();
+    let server = process_of(&value, 48_271);
     assert_eq!(server["comm"], "a\u{1b}[31m\u{202e}\nb\\xff");
     let argv: Vec<&str> = server["argv"]
         .as_array()
@@ -159,12 +160,7 @@ fn text_is_exact_and_bytes_are_kept() {
         decode(&value["instances"][0]["reach"][0]["target_base64"]),
         HOSTILE
     );
-    let client = value["processes"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .find(|one| one["pid"] == 900)
-        .unwrap();
+    let client = process_of(&value, 900);
     assert!(client["argv_base64"].is_null());
     assert!(client.get("comm_base64").is_none());
 }
@@ -174,12 +170,7 @@ fn times_and_numbers_have_their_units() {
     let value = json(&full_world(), &Selection::default());
     assert_eq!(value["schema"], "mcpwake.inventory/1");
     assert_eq!(value["taken_at"], "2023-11-16T02:00:00.500Z");
-    let server = value["processes"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .find(|one| one["pid"] == 48_271)
-        .unwrap();
+    let server = process_of(&value, 48_271);
     assert_eq!(server["start_key"], 4_827_100);
     assert_eq!(server["elapsed_s"], 51_729.5);
     assert_eq!(server["start_time"], "2023-11-15T11:37:51.000Z");

@@ -28,6 +28,9 @@ macro_rules! dialogs {
 
 const OPEN: &str = "T OPS-1412 <enter>";
 
+/// Seven are marked, another is selected.
+const MANY: &str = "/ playwright <enter> <home> <down> <down> <space> <space> <space> <space> <space> <space> <space> / <c-u> wedge <enter> T OPS <enter>";
+
 dialogs! {
     term_80: live(), USUAL, OPEN;
     term_120: live(), WIDE, OPEN;
@@ -37,15 +40,15 @@ dialogs! {
     both_80: live(), USUAL, "T OPS-1412 <enter> <down> <space> 2";
     kill_80: live(), USUAL, "K OPS-1412 <enter>";
     choose_80: live(), USUAL, "<f9> OPS-1412 <enter>";
-    hostile_80: hostile_long(), USUAL, "T OPS-1412 <enter>";
-    hostile_40: hostile_long(), SMALL, "T OPS-1412 <enter>";
-    hostile_120: hostile_long(), WIDE, "T OPS-1412 <enter>";
+    hostile_80: hostile_long(), USUAL, OPEN;
+    hostile_40: hostile_long(), SMALL, OPEN;
+    hostile_120: hostile_long(), WIDE, OPEN;
     launcher_80: launched(), USUAL, "* / pid:3010 <enter> <end> <up> <up> <up> T OPS <enter>";
     attached_80: live(), USUAL, "/ pid:10003 <enter> <end> T OPS <enter>";
     troubled_120: troubled(), WIDE, OPEN;
     troubled_80: troubled(), USUAL, OPEN;
-    many_80: live(), USUAL, "/ playwright <enter> <home> <down> <down> <space> <space> <space> <space> <space> <space> <space> / <c-u> wedge <enter> T OPS <enter>";
-    many_40: live(), SMALL, "/ playwright <enter> <home> <down> <down> <space> <space> <space> <space> <space> <space> <space> / <c-u> wedge <enter> T OPS <enter>";
+    many_80: live(), USUAL, MANY;
+    many_40: live(), SMALL, MANY;
     client_80: live(), USUAL, "a / pid:2211 <enter> <home> <down> T OPS <enter> 2211 <enter>";
     wrong_80: live(), USUAL, "T OPS <enter> o 48 <enter>";
     under_way_80: live(), USUAL, "T OPS <enter> <down> <space> o 2290 <enter>";

@@ -52,12 +52,8 @@ impl State {
     }
 
     pub(crate) fn started(&self, start: Start) -> Desk<'_> {
-        let terminal = start.start();
-        terminal.has_started();
-        // Keys do nothing to rows before the first sample.
-        terminal.sees("LIVE");
         Desk {
-            terminal,
+            terminal: start.live(),
             state: self,
             presses: 0,
         }

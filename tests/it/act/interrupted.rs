@@ -2,25 +2,22 @@
 
 use rustix::process::Signal;
 
-use super::desk::{State, code};
-use super::kit::{Nature, Stage};
+use super::case::Case;
+use super::kit::Nature;
 
 #[test]
 fn killed_between_entry_and_signal_the_next_run_shows_it_as_unresolved() {
-    let (mut stage, kept) = (Stage::new(), State::new());
-    let server = stage.severed(Nature::Plain);
-    let mut desk = kept.started(kept.program(&[]).with("MCPWAKE_TEST_HALT", "announced"));
-    desk.selects(server.pid, "SEVERED");
-    desk.asks_to_end(server.pid);
-    desk.confirms(&code(server.pid));
-    desk.journals_signals(&[format!("about_to_signal TERM {}", server.pid)]);
+    let case = Case::severed(Nature::Plain);
+    let halted = case.kept.program(&[]).with("MCPWAKE_TEST_HALT", "announced");
+    let mut desk = case.asked_in(halted);
+    desk.confirms(&case.code());
+    desk.journals_signals(&[format!("about_to_signal TERM {}", case.pid())]);
     desk.terminal.signal(Signal::KILL);
     assert!(!desk.terminal.ends().success());
-    assert!(server.lives());
-    kept.verifies();
+    assert!(case.server.lives());
+    case.kept.verifies();
 
-    let mut desk = kept.start();
-    desk.selects(server.pid, "SEVERED");
+    let mut desk = case.on_its_row();
     desk.key("i");
     desk.sees("title (empty: OPS-1412):");
     desk.key("\r");
@@ -28,42 +25,39 @@ fn killed_between_entry_and_signal_the_next_run_shows_it_as_unresolved() {
     desk.leaves("is open in");
     desk.sees(&format!(
         "unresolved: TERM to {} (git): no outcome is journalled, look again",
-        server.pid
+        case.pid()
     ));
     desk.key("q");
     desk.sees("quit?");
-    desk.sees(&format!("git {}: 1 signal without an outcome", server.pid));
+    desk.sees(&format!("git {}: 1 signal without an outcome", case.pid()));
     desk.key("y");
     assert!(desk.terminal.ends().success());
-    assert!(server.lives());
-    kept.verifies();
+    assert!(case.server.lives());
+    case.kept.verifies();
 }
 
 #[test]
 fn to_quit_while_a_signal_is_under_way_asks_first() {
-    let (mut stage, kept) = (Stage::new(), State::new());
-    let server = stage.severed(Nature::Deaf);
+    let case = Case::severed(Nature::Deaf);
     // Long enough for the question to be asked meanwhile, however loaded the machine is.
-    std::fs::write(kept.path().join("config.toml"), "second_look_ms = 60000\n").unwrap();
-    let config = kept.path().join("config.toml").display().to_string();
-    let mut desk = kept.started(kept.program(&["--config", &config]));
-    desk.selects(server.pid, "SEVERED");
-    desk.asks_to_end(server.pid);
-    desk.confirms(&code(server.pid));
-    desk.sees(&format!("TERM git {}: sent; second look at ", server.pid));
+    std::fs::write(case.kept.path().join("config.toml"), "second_look_ms = 60000\n").unwrap();
+    let config = case.kept.path().join("config.toml").display().to_string();
+    let mut desk = case.asked_in(case.kept.program(&["--config", &config]));
+    desk.confirms(&case.code());
+    desk.sees(&format!("TERM git {}: sent; second look at ", case.pid()));
     desk.leaves("Esc hides this");
     desk.key("q");
     desk.sees("quit?");
-    desk.sees(&format!("TERM to git {} was sent: second look in ", server.pid));
+    desk.sees(&format!("TERM to git {} was sent: second look in ", case.pid()));
     desk.leaves("quit?");
     desk.key("q");
     desk.sees("quit?");
     desk.key("y");
     assert!(desk.terminal.ends().success());
-    let pid = server.pid;
+    let pid = case.pid();
     assert_eq!(
-        kept.signals(),
+        case.kept.signals(),
         [format!("about_to_signal TERM {pid}"), format!("sent TERM {pid}")]
     );
-    kept.verifies();
+    case.kept.verifies();
 }

@@ -1,5 +1,6 @@
 //! Servers that were left behind: started through a process that adopts them, and takes them down.
 
+use std::cell::RefCell;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::fd::OwnedFd;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -23,8 +24,8 @@ pub(crate) enum Nature {
 pub(crate) struct Stage {
     home: TempDir,
     play: Child,
-    orders: Option<ChildStdin>,
-    answers: BufReader<ChildStdout>,
+    orders: RefCell<Option<ChildStdin>>,
+    answers: RefCell<BufReader<ChildStdout>>,
 }
 
 impl Stage {
@@ -42,53 +43,54 @@ impl Stage {
             .spawn()
             .unwrap();
         Self {
-            orders: play.stdin.take(),
-            answers: BufReader::new(play.stdout.take().unwrap()),
+            orders: RefCell::new(play.stdin.take()),
+            answers: RefCell::new(BufReader::new(play.stdout.take().unwrap())),
             play,
             home,
         }
     }
 
     /// Returns a server that has lost its client.
-    pub(crate) fn severed(&mut self, nature: Nature) -> Leftover {
+    pub(crate) fn severed(&self, nature: Nature) -> Leftover {
         self.order("client", nature, &json!({}));
         self.started()
     }
 
     /// Returns one with a credential in its environment: an authority to be revoked.
-    pub(crate) fn severed_with_token(&mut self) -> Leftover {
+    pub(crate) fn severed_with_token(&self) -> Leftover {
         self.order("client", Nature::Plain, &json!({"GITHUB_TOKEN": "none"}));
         self.started()
     }
 
     /// Returns one that a supervisor starts again whenever it has ended.
-    pub(crate) fn supervised(&mut self) -> Leftover {
+    pub(crate) fn supervised(&self) -> Leftover {
         self.order("supervisor", Nature::Plain, &json!({}));
         self.started()
     }
 
     /// Waits for the next server to be ready.
-    pub(crate) fn started(&mut self) -> Leftover {
+    pub(crate) fn started(&self) -> Leftover {
         let mut line = String::new();
-        self.answers.read_line(&mut line).unwrap();
+        self.answers.borrow_mut().read_line(&mut line).unwrap();
         Leftover::new(line.trim().parse().unwrap())
     }
 
-    fn order(&mut self, by: &str, nature: Nature, env: &Value) {
+    fn order(&self, by: &str, nature: Nature, env: &Value) {
         let role = match nature {
             Nature::Plain => "plain",
             Nature::Deaf => "deaf",
         };
         let script = self.home.path().join("mcp-server-git");
         let order = json!({"by": by, "words": ["python3", script, role], "env": env});
-        writeln!(self.orders.as_mut().unwrap(), "{order}").unwrap();
+        let mut orders = self.orders.borrow_mut();
+        writeln!(orders.as_mut().unwrap(), "{order}").unwrap();
     }
 }
 
 impl Drop for Stage {
     fn drop(&mut self) {
         // The end of its input has it take everything down.
-        self.orders = None;
+        self.orders.take();
         let _ = self.play.wait();
     }
 }

@@ -2,6 +2,8 @@
 //! a program leaves on the disk that was killed while it acted.
 
 #[cfg(target_os = "linux")]
+mod case;
+#[cfg(target_os = "linux")]
 mod desk;
 #[cfg(target_os = "linux")]
 mod interrupted;

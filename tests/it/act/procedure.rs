@@ -2,7 +2,8 @@
 
 use base64::Engine as _;
 
-use super::desk::{Desk, State, code};
+use super::case::Case;
+use super::desk::Desk;
 use super::kit::Stage;
 
 /// Keys that the procedure may take beside text that is typed.
@@ -21,11 +22,9 @@ fn clipboard(desk: &Desk<'_>) -> Option<String> {
 
 #[test]
 fn the_procedure_takes_few_keys_and_fills_the_record() {
-    let (mut stage, kept) = (Stage::new(), State::new());
-    let server = stage.severed_with_token();
-    let mut desk = kept.start();
+    let case = Case::of(Stage::severed_with_token);
     // Identify.
-    desk.selects(server.pid, "SEVERED");
+    let mut desk = case.on_its_row();
     desk.sees("GITHUB_TOKEN");
     // Keep.
     desk.key("Z");
@@ -35,7 +34,7 @@ fn the_procedure_takes_few_keys_and_fills_the_record() {
     desk.sees("is open in");
     // Revoke, verify: the form stands on the first authority behind the fields.
     desk.key("r");
-    desk.sees(&format!("record: git {}", server.pid));
+    desk.sees(&format!("record: git {}", case.pid()));
     desk.key("G");
     desk.key("v");
     desk.sees("a revoked, how:");
@@ -47,15 +46,14 @@ fn the_procedure_takes_few_keys_and_fills_the_record() {
     desk.types("401 from the API");
     desk.key("\r");
     desk.sees("[x] denied");
-    desk.leaves(&format!("record: git {}", server.pid));
+    desk.leaves(&format!("record: git {}", case.pid()));
     // End, and look again.
     desk.key("T");
-    desk.is_asked("TERM", server.pid, false);
+    desk.is_asked("TERM", case.pid(), false);
     desk.terminal
         .with_seen(|seen| assert!(!seen.text().contains("NOT DONE"), "{}", seen.text()));
-    desk.confirms(&code(server.pid));
-    desk.sees(&format!("TERM git {}: exited after ", server.pid));
-    server.ends();
+    desk.confirms(&case.code());
+    case.exits_of(&desk, "TERM");
     desk.journals("the sample of the second look", |kept| {
         let journal = kept.journal();
         journal
@@ -70,15 +68,14 @@ fn the_procedure_takes_few_keys_and_fills_the_record() {
     assert!(presses <= MOST_KEYS, "{presses} keys");
     println!("{presses} keys");
     let copied = clipboard(&desk).expect("the record was copied");
-    desk.quits();
-    kept.verifies();
-    assert_eq!(kept.markdown().matches("| Termination signal").count(), 1);
-    let exported = kept.markdown();
+    case.closes(desk);
+    assert_eq!(case.kept.markdown().matches("| Termination signal").count(), 1);
+    let exported = case.kept.markdown();
     for line in copied.lines().filter(|line| line.starts_with('|')) {
         assert!(exported.contains(line), "{line}\n{exported}");
     }
     for wanted in [
-        format!("## Leftover MCP server: git ({})", server.pid),
+        format!("## Leftover MCP server: git ({})", case.pid()),
         "revoked 1 of 1, denial verified 1 of 1".to_owned(),
         "GITHUB".to_owned(),
         ", exited after ".to_owned(),

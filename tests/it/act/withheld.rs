@@ -2,73 +2,58 @@
 
 use std::process::Command;
 
-use super::desk::{State, code};
-use super::kit::{Nature, Stage};
+use super::case::Case;
+use super::kit::Nature;
 
 #[test]
 fn one_that_has_become_another_program_gets_nothing() {
-    let (mut stage, kept) = (Stage::new(), State::new());
-    let server = stage.severed(Nature::Plain);
-    let mut desk = kept.start();
-    desk.selects(server.pid, "SEVERED");
-    desk.asks_to_end(server.pid);
-    server.becomes_another();
-    desk.confirms(&code(server.pid));
+    let case = Case::severed(Nature::Plain);
+    let mut desk = case.asked();
+    case.server.becomes_another();
+    desk.confirms(&case.code());
     desk.sees("still there; nothing was sent: its argument vector is not the one");
-    let pid = server.pid;
+    let pid = case.pid();
     desk.journals_signals(&[
         format!("about_to_signal TERM {pid}"),
         format!("outcome TERM {pid} still_there"),
     ]);
-    assert!(server.lives());
-    desk.quits();
-    kept.verifies();
+    assert!(case.server.lives());
+    case.closes(desk);
 }
 
 #[test]
 fn one_that_became_another_before_the_dialog_closes_it() {
-    let (mut stage, kept) = (Stage::new(), State::new());
-    let server = stage.severed(Nature::Plain);
-    let mut desk = kept.start();
-    desk.selects(server.pid, "SEVERED");
-    desk.key("Z");
-    desk.sees("FROZEN");
-    server.becomes_another();
+    let case = Case::severed(Nature::Plain);
+    let mut desk = case.on_its_frozen_row();
+    case.server.becomes_another();
     desk.key("T");
     desk.titles();
     desk.sees("closed, nothing was sent");
     desk.sees("is not what was seen: its command line changed");
-    assert!(server.lives());
-    assert_eq!(kept.signals(), Vec::<String>::new());
+    assert!(case.server.lives());
+    case.nothing_is_announced();
     desk.quits();
 }
 
 #[test]
 fn one_that_ended_since_the_view_was_frozen_gets_nothing() {
-    let (mut stage, kept) = (Stage::new(), State::new());
-    let server = stage.severed(Nature::Plain);
-    let mut desk = kept.start();
-    desk.selects(server.pid, "SEVERED");
-    desk.key("Z");
-    desk.sees("FROZEN");
-    server.signal(rustix::process::Signal::KILL);
+    let case = Case::severed(Nature::Plain);
+    let mut desk = case.on_its_frozen_row();
+    case.server.signal(rustix::process::Signal::KILL);
     // Until it was waited for, its pid is a zombie's: told in other words.
-    super::kit::until(|| !std::path::Path::new(&format!("/proc/{}", server.pid)).exists());
+    super::kit::until(|| !std::path::Path::new(&format!("/proc/{}", case.pid())).exists());
     desk.key("T");
     desk.titles();
-    desk.sees(&format!("closed, nothing was sent: {} is gone", server.pid));
-    assert_eq!(kept.signals(), Vec::<String>::new());
+    desk.sees(&format!("closed, nothing was sent: {} is gone", case.pid()));
+    case.nothing_is_announced();
     desk.quits();
 }
 
 #[test]
 fn pasted_digits_never_count() {
-    let (mut stage, kept) = (Stage::new(), State::new());
-    let server = stage.severed(Nature::Plain);
-    let mut desk = kept.start();
-    desk.selects(server.pid, "SEVERED");
-    desk.asks_to_end(server.pid);
-    let digits = code(server.pid);
+    let case = Case::severed(Nature::Plain);
+    let mut desk = case.asked();
+    let digits = case.code();
     desk.types(&format!("\x1b[200~{digits}\x1b[201~"));
     desk.sees("pasted text never counts");
     desk.key("\r");
@@ -81,32 +66,29 @@ fn pasted_digits_never_count() {
     desk.types(&format!("{first}\x1b[200~{rest}\x1b[201~"));
     desk.key("\r");
     desk.sees("Enter alone sends nothing");
-    assert!(server.lives());
-    assert_eq!(kept.signals(), Vec::<String>::new());
+    assert!(case.server.lives());
+    case.nothing_is_announced();
     // Pasted by a terminal that does not say so.
     desk.types(&format!("{digits}\r"));
     desk.sees("digits and Enter came at once");
-    assert!(server.lives());
+    assert!(case.server.lives());
     // The same digits, typed.
     desk.confirms(&digits);
-    desk.sees(&format!("TERM git {}: exited after ", server.pid));
-    server.ends();
+    case.exits_of(&desk, "TERM");
     desk.quits();
 }
 
 #[test]
 fn under_read_only_the_key_says_why_not() {
-    let (mut stage, kept) = (Stage::new(), State::new());
-    let server = stage.severed(Nature::Plain);
-    let mut desk = kept.started(kept.program(&["--read-only"]));
-    desk.selects(server.pid, "SEVERED");
+    let case = Case::severed(Nature::Plain);
+    let mut desk = case.on_its_row_in(case.kept.program(&["--read-only"]));
     for key in ["T", "K", "\x1b[20~"] {
         desk.key(key);
         desk.sees("read-only: nothing is signalled");
         desk.leaves("read-only: nothing is signalled");
     }
-    assert!(server.lives());
-    assert!(!kept.path().join("mcpwake").exists());
+    assert!(case.server.lives());
+    assert!(!case.kept.path().join("mcpwake").exists());
     desk.quits();
 }
 
@@ -141,26 +123,24 @@ fn another_users_server_is_refused_by_the_system_and_that_is_on_record() {
         println!("not tried: {why}");
         return;
     }
-    let (mut stage, kept) = (Stage::new(), State::new());
-    std::os::unix::fs::chown(kept.path(), Some(NOBODY), Some(NOBODY)).unwrap();
-    let server = stage.severed(Nature::Plain);
+    let case = Case::severed(Nature::Plain);
+    std::os::unix::fs::chown(case.kept.path(), Some(NOBODY), Some(NOBODY)).unwrap();
     let words = as_nobody(&[env!("CARGO_BIN_EXE_mcpwake")]);
     let words: Vec<&str> = std::iter::once("setpriv")
         .chain(words.iter().map(String::as_str))
         .collect();
-    let mut desk = kept.started(kept.command(&words));
-    desk.selects(server.pid, "unknown");
-    desk.asks_to_end(server.pid);
-    desk.confirms(&code(server.pid));
-    desk.sees(&format!("TERM git {}: not permitted", server.pid));
+    let mut desk = case.kept.started(case.kept.command(&words));
+    desk.selects(case.pid(), "unknown");
+    desk.asks_to_end(case.pid());
+    desk.confirms(&case.code());
+    desk.sees(&format!("TERM git {}: not permitted", case.pid()));
     desk.sees("EPERM");
-    let pid = server.pid;
+    let pid = case.pid();
     desk.journals_signals(&[
         format!("about_to_signal TERM {pid}"),
         format!("sent TERM {pid} refused"),
         format!("outcome TERM {pid} not_permitted"),
     ]);
-    assert!(server.lives());
-    desk.quits();
-    kept.verifies();
+    assert!(case.server.lives());
+    case.closes(desk);
 }

@@ -5,21 +5,23 @@ use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
 use mcpwake::journal::{Entry, Operator};
-use mcpwake::model::finding::{Adopter, AdopterKind, Finding, Lead, LeadKind, Lineage};
-use mcpwake::model::host::{Host, Observer, Os, Visibility};
-use mcpwake::model::identity::{InstanceId, Pid, ProcessKey, StartKey};
-use mcpwake::model::instance::{
-    Confidence, Identification, Instance, Judged, OwnerKey, Role, RoleOf, Transport,
-};
+use mcpwake::model::bytes::OsBytes;
+use mcpwake::model::finding::{Finding, Lead, LeadKind};
+use mcpwake::model::host::{Host, Observer};
+use mcpwake::model::identity::ProcessKey;
+use mcpwake::model::instance::{Instance, Judged, OwnerKey};
 use mcpwake::model::process::{Environment, Process};
 use mcpwake::model::reading::Reading;
 use mcpwake::model::sample::Sample;
-use mcpwake::model::socket::Sockets;
 use mcpwake::model::time::UnixMillis;
 use mcpwake::model::world::World;
 use mcpwake::store::{Access, Incident, Opening, Snapshot, Store};
 use mcpwake::text::redact::Redactor;
 use tempfile::TempDir;
+
+use crate::support::model::testkit;
+
+pub(crate) use crate::support::model::testkit::pid;
 
 /// 2026-12-01 01:08:02.123Z.
 pub(crate) const NOW: UnixMillis = UnixMillis(1_796_087_282_123);
@@ -96,55 +98,28 @@ pub(crate) fn snapshot(world: &World) -> Snapshot {
     Snapshot::new(world, &[], "builtin", NOW, &redactor())
 }
 
-pub(crate) fn pid(number: u32) -> Pid {
-    Pid::new(number.into()).unwrap()
-}
-
 pub(crate) fn key(number: u32) -> ProcessKey {
-    ProcessKey {
-        pid: pid(number),
-        start: StartKey(u64::from(number) * 100),
-    }
+    testkit::key(number, u64::from(number) * 100)
 }
 
 /// A process of `init` with this command line.
 pub(crate) fn process(number: u32, argv: &[&str]) -> Process {
+    let argv = argv.iter().map(|element| OsBytes::from(*element)).collect();
     Process {
-        key: key(number),
         pidfd_inode: Some(u64::from(number) + 7000),
-        ppid: Some(pid(1)),
-        pgid: Some(pid(number)),
-        sid: Some(pid(number)),
-        tty: None,
-        state: 'S',
-        stat: "Ss".to_owned(),
-        kernel_thread: false,
-        uid: Reading::Value(1000),
-        user: Reading::Value("deploy".into()),
-        home: Some("/home/deploy".into()),
-        comm: argv.first().copied().unwrap_or("none").into(),
-        argv: Reading::Value(argv.iter().map(|element| (*element).into()).collect()),
-        argv_kept: false,
-        image: None,
         exe: Reading::Value("/usr/bin/python3".into()),
-        cwd: Reading::Value("/srv/app".into()),
-        cgroup: Reading::Unread,
-        threads: 1,
-        rss_bytes: 4096,
         swap_bytes: Reading::Unread,
         cpu_ms: 10,
-        cpu_permille: None,
         schedstat: Reading::Denied,
         signals: Reading::Gone,
         pid_namespace: Reading::Value(4_026_531_836),
-        net_namespace: Reading::Value(4_026_531_840),
         namespace_pids: Reading::Value(vec![number]),
         environment: Reading::Value(Environment {
             names: vec!["GITHUB_TOKEN".into(), "PATH".into()],
             identifiers: BTreeMap::new(),
         }),
         descriptors: Reading::Failed("readdir /proc/1/fd: no memory".to_owned()),
-        locks: Vec::new(),
+        ..testkit::process(key(number), 1, argv)
     }
 }
 
@@ -157,109 +132,50 @@ pub(crate) fn world(count: u32) -> World {
             Arc::new(process(number, &["python3", &script, "--port", "8080"])),
         )
     });
-    World {
-        seq: 1,
-        sample: Sample {
-            taken_at: NOW,
-            since_boot_ms: 90_000_000,
-            cost_us: 1000,
-            host: Host {
-                hostname: "devbox-7".into(),
-                os: Os::Linux,
-                kernel: "6.18.0".to_owned(),
-                boot_id: "2f1c5f9e-0000-4000-8000-000000000001".to_owned(),
-                booted_at: UnixMillis(NOW.0 - 90_000_000),
-                start_units_per_second: 100,
-                cpus: 2,
-                load_centi: [1, 2, 3],
-                memory_bytes: 1 << 33,
-            },
-            observer: Observer {
-                pid: pid(1),
-                ancestors: Vec::new(),
-                uid: 1000,
-                user: "deploy".into(),
-                login_uid: Some(1000),
-                ssh_from: None,
-                program: "mcpwake".into(),
-                pid_namespace: None,
-                net_namespace: None,
-            },
-            visibility: Visibility::All,
-            readable: count,
-            hidden: None,
-            processes: processes.collect(),
-            sockets: Reading::Value(Sockets::default()),
-            holders: BTreeMap::from([(77, Vec::new())]),
-            pipe_ends: std::collections::BTreeMap::new(),
-            adopted: std::collections::BTreeSet::new(),
-            terminal_masters: BTreeMap::new(),
-            units: Vec::new(),
-            unsearched: Vec::new(),
-            problems: Vec::new(),
+    let machine = testkit::sample(NOW, 90_000_000);
+    let sample = Sample {
+        cost_us: 1000,
+        host: Host {
+            boot_id: "2f1c5f9e-0000-4000-8000-000000000001".to_owned(),
+            load_centi: [1, 2, 3],
+            memory_bytes: 1 << 33,
+            ..machine.host
         },
-        judged: Judged::default(),
-        complete: true,
-    }
+        observer: Observer {
+            pid: pid(1),
+            uid: 1000,
+            user: "deploy".into(),
+            login_uid: Some(1000),
+            net_namespace: None,
+            ..machine.observer
+        },
+        readable: count,
+        processes: processes.collect(),
+        holders: BTreeMap::from([(77, Vec::new())]),
+        ..machine
+    };
+    testkit::world(1, sample, Judged::default())
 }
 
 /// A severed instance of `server`, adopted by init, with two leads.
 pub(crate) fn instance(server: u32) -> Instance {
     Instance {
-        id: InstanceId(key(server)),
-        name: "git".into(),
-        top: key(server),
-        server: Some(key(server)),
-        launchers: Vec::new(),
-        helpers: Vec::new(),
-        owner: OwnerKey::Adopter(key(1)),
-        client: None,
-        identified_by: Identification {
-            confidence: Confidence::Configured,
-            rule: "configured-exact".to_owned(),
-            because: "equals the entry `git`".to_owned(),
-            client: Some("Claude Code".to_owned()),
-            file: Some("/home/deploy/.claude.json".into()),
-            server_name: Some("git".into()),
-        },
-        transport: Transport::Stdio,
-        finding: Finding::Severed,
-        lineage: Lineage::Reparented,
-        adopter: Some(Adopter {
-            pid: pid(1),
-            kind: AdopterKind::Init,
-            name: "init".into(),
-            because: "its parent is pid 1".to_owned(),
-        }),
-        managed: None,
-        container: None,
-        via: None,
-        network: None,
-        stdio: None,
+        identified_by: testkit::configured("equals the entry `git`", "/home/deploy/.claude.json"),
+        adopter: Some(testkit::init("init", "its parent is pid 1")),
         reach: Some(vec![
             lead("a", LeadKind::Tcp, "10.2.0.4:443", server),
             lead("b", LeadKind::Ssh, "/run/user/1000/ssh|control", server),
         ]),
-        acts_now: Vec::new(),
-        twins: Vec::new(),
-        older_twin: false,
-        generation: 1,
-        facts: Vec::new(),
+        ..testkit::instance(key(server), OwnerKey::Adopter(key(1)), Finding::Severed)
     }
 }
 
 fn lead(letter: &str, kind: LeadKind, target: &str, server: u32) -> Lead {
     Lead {
-        letter: letter.to_owned(),
-        kind,
-        target: target.into(),
         state: Some("ESTAB".to_owned()),
-        pid: pid(server),
         fd: Some(7),
-        meaning: "a connection".to_owned(),
-        advice: None,
         last_sent_ms: Some(5),
-        last_received_ms: None,
+        ..testkit::lead(letter, kind, target, server, "a connection")
     }
 }
 
@@ -273,11 +189,7 @@ pub(crate) fn severed(argv: &[&str]) -> World {
     }
     world.sample.processes.insert(pid(9), Arc::new(server));
     world.judged.instances.push(instance(9));
-    let role = RoleOf {
-        instance: InstanceId(key(9)),
-        role: Role::Server,
-    };
-    world.judged.roles = BTreeMap::from([(key(9), vec![role])]);
+    world.judged.roles = testkit::roles(&world.judged.instances);
     world
 }
 

@@ -1,6 +1,7 @@
 //! The record on disk: journals, snapshots, attachments, and their offline check.
 
 mod commands;
+mod copies;
 mod disk;
 mod incidents;
 mod kill;

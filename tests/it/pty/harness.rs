@@ -53,6 +53,11 @@ impl Start {
         Self::words(&[env!("CARGO_BIN_EXE_mcpwake")])
     }
 
+    /// A shell that runs a script in which the program is `$PROGRAM`.
+    pub(crate) fn in_a_shell(script: &str) -> Self {
+        Self::words(&["/usr/bin/env", "bash", "-c", script]).with("PROGRAM", env!("CARGO_BIN_EXE_mcpwake"))
+    }
+
     /// The program on a line that has stalled: the terminal's buffer is full before it starts, and
     /// nobody reads, so that its first frame does not arrive.
     pub(crate) fn stalled() -> Self {
@@ -100,6 +105,14 @@ impl Start {
     pub(crate) fn controlled(mut self, controls: Controls) -> Self {
         self.controls = controls;
         self
+    }
+
+    /// Starts, and waits for the first sample: keys do nothing to rows before it.
+    pub(crate) fn live(self) -> Terminal {
+        let terminal = self.start();
+        terminal.has_started();
+        terminal.sees("LIVE");
+        terminal
     }
 
     pub(crate) fn start(self) -> Terminal {
@@ -278,6 +291,29 @@ impl Terminal {
             seen.model.screen().alternate_screen()
         });
         entered.unwrap();
+    }
+
+    /// Opens the help and closes it again: keys are taken, and nothing else is open.
+    pub(crate) fn helps(&mut self) {
+        self.press("?");
+        self.sees("Move and fold");
+        self.press("\x1b");
+        self.sees_no("Move and fold");
+    }
+
+    /// Quits by its key; checks that it ends well and leaves the terminal as it was.
+    pub(crate) fn quits(&mut self) {
+        self.press("q");
+        assert!(self.ends().success());
+        self.is_restored();
+    }
+
+    /// The same under a shell that says how the program ended.
+    pub(crate) fn quits_to_the_shell(&mut self) {
+        self.press("q");
+        self.sees("ended with 0");
+        assert!(self.ends().success());
+        self.is_restored();
     }
 
     pub(crate) fn with_seen<T>(&self, look: impl FnOnce(&Seen) -> T) -> T {

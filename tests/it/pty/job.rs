@@ -13,31 +13,17 @@ read line
 fg >/dev/null
 echo "ended with $?""#;
 
-fn under_a_shell() -> super::harness::Terminal {
-    Start::words(&["/usr/bin/env", "bash", "-c", SHELL])
-        .with("PROGRAM", env!("CARGO_BIN_EXE_mcpwake"))
-        .start()
-}
-
 #[test]
 fn ctrl_z_gives_the_terminal_back_and_fg_takes_it_again() {
-    let mut terminal = under_a_shell();
-    terminal.has_started();
-    terminal.sees("LIVE");
+    let mut terminal = Start::in_a_shell(SHELL).live();
     terminal.press("\x1a");
     terminal.sees("the shell has it: 1");
     terminal.with_seen(|seen| assert!(!seen.is_entered(), "{}", seen.text()));
     terminal.press("\n");
     terminal.sees("LIVE");
     terminal.with_seen(|seen| assert!(seen.is_entered()));
-    terminal.press("?");
-    terminal.sees("Move and fold");
-    terminal.press("\x1b");
-    terminal.sees_no("Move and fold");
-    terminal.press("q");
-    terminal.sees("ended with 0");
-    assert!(terminal.ends().success());
-    terminal.is_restored();
+    terminal.helps();
+    terminal.quits_to_the_shell();
 }
 
 #[test]
@@ -45,20 +31,13 @@ fn without_a_shell_ctrl_z_stops_nothing() {
     let mut terminal = Start::program().start();
     terminal.has_started();
     terminal.press("\x1a");
-    terminal.press("?");
-    terminal.sees("Move and fold");
-    terminal.press("\x1b");
-    terminal.sees_no("Move and fold");
-    terminal.press("q");
-    assert!(terminal.ends().success());
-    terminal.is_restored();
+    terminal.helps();
+    terminal.quits();
 }
 
 #[test]
 fn continued_from_outside_it_draws_everything_anew() {
-    let mut terminal = Start::program().start();
-    terminal.has_started();
-    terminal.sees("LIVE");
+    let mut terminal = Start::program().live();
     terminal.signal(Signal::STOP);
     let drawn = terminal.with_seen(|seen| seen.raw.len());
     terminal.signal(Signal::CONT);
@@ -68,9 +47,7 @@ fn continued_from_outside_it_draws_everything_anew() {
             && String::from_utf8_lossy(since).contains("LIVE")
     });
     again.unwrap();
-    terminal.press("q");
-    assert!(terminal.ends().success());
-    terminal.is_restored();
+    terminal.quits();
 }
 
 /// A shell that starts the program in the background, and brings it to the front when told to.
@@ -83,15 +60,10 @@ echo "ended with $?""#;
 
 #[test]
 fn started_in_the_background_it_waits_for_the_terminal() {
-    let mut terminal = Start::words(&["/usr/bin/env", "bash", "-c", BACKGROUND])
-        .with("PROGRAM", env!("CARGO_BIN_EXE_mcpwake"))
-        .start();
+    let mut terminal = Start::in_a_shell(BACKGROUND).start();
     terminal.sees("started behind");
     terminal.with_seen(|seen| assert!(!seen.is_entered(), "{}", seen.text()));
     terminal.press("\n");
     terminal.has_started();
-    terminal.press("q");
-    terminal.sees("ended with 0");
-    assert!(terminal.ends().success());
-    terminal.is_restored();
+    terminal.quits_to_the_shell();
 }

@@ -41,18 +41,15 @@ impl Desk {
     }
 
     /// The program at the prompt of a note, with a word typed.
-    fn noting(&self, words: &[&str]) -> Terminal {
+    fn noting(&self, start: Start) -> Terminal {
         let editor = format!("'{}' --flag", self.editor.display());
-        let mut terminal = Start::words(words)
-            .with("PROGRAM", env!("CARGO_BIN_EXE_mcpwake"))
+        let mut terminal = start
             .with("EDITOR", &editor)
             .with("TMPDIR", self.temporary().to_str().unwrap())
             .without("XDG_RUNTIME_DIR")
             .with("XDG_STATE_HOME", self.home.path().join("state").to_str().unwrap())
             .sized(120, 40)
-            .start();
-        terminal.has_started();
-        terminal.sees("LIVE");
+            .live();
         // Every process: there is a row, whatever runs here.
         terminal.press("aG");
         terminal.press("mOPS-1412\r");
@@ -79,7 +76,7 @@ fn journal(state: &Path) -> String {
 #[test]
 fn an_editor_has_the_terminal_and_every_key_and_its_text_becomes_the_note() {
     let desk = Desk::new();
-    let mut terminal = desk.noting(&[env!("CARGO_BIN_EXE_mcpwake")]);
+    let mut terminal = desk.noting(Start::program());
     terminal.press("\x05");
     terminal.sees("editing --flag with 1 [typed]");
     terminal.with_seen(|seen| assert!(!seen.is_entered()));
@@ -107,15 +104,13 @@ fn an_editor_has_the_terminal_and_every_key_and_its_text_becomes_the_note() {
         0,
         "the draft is gone"
     );
-    terminal.press("q");
-    assert!(terminal.ends().success());
-    terminal.is_restored();
+    terminal.quits();
 }
 
 #[test]
 fn an_unchanged_text_writes_nothing_and_a_failing_editor_loses_nothing() {
     let desk = Desk::new();
-    let mut terminal = desk.noting(&[env!("CARGO_BIN_EXE_mcpwake")]);
+    let mut terminal = desk.noting(Start::program());
     terminal.press("\x05");
     terminal.sees("editing --flag");
     terminal.press(".\n");
@@ -137,9 +132,7 @@ fn an_unchanged_text_writes_nothing_and_a_failing_editor_loses_nothing() {
     // The prompt is there as it was.
     terminal.press("\r");
     terminal.sees("on disk: entry 2");
-    terminal.press("q");
-    assert!(terminal.ends().success());
-    terminal.is_restored();
+    terminal.quits();
 }
 
 /// A shell with job control that continues the job when it is told to.
@@ -153,7 +146,7 @@ echo "ended with $?""#;
 #[test]
 fn an_editor_that_is_stopped_gives_the_shell_the_terminal_and_goes_on_with_it() {
     let desk = Desk::new();
-    let mut terminal = desk.noting(&["/usr/bin/env", "bash", "-c", SHELL]);
+    let mut terminal = desk.noting(Start::in_a_shell(SHELL));
     terminal.press("\x05");
     terminal.sees("editing --flag");
     terminal.press("before\n");
@@ -178,12 +171,7 @@ fn an_editor_that_is_stopped_gives_the_shell_the_terminal_and_goes_on_with_it() 
 
 #[test]
 fn the_plain_view_shows_text_without_a_border_until_a_key_and_survives_size_and_stop() {
-    let mut terminal = Start::words(&["/usr/bin/env", "bash", "-c", SHELL])
-        .with("PROGRAM", env!("CARGO_BIN_EXE_mcpwake"))
-        .sized(80, 24)
-        .start();
-    terminal.has_started();
-    terminal.sees("LIVE");
+    let mut terminal = Start::in_a_shell(SHELL).sized(80, 24).live();
     terminal.press("aG");
     terminal.press("P");
     terminal.sees("[any key returns to the screen]");
@@ -208,8 +196,5 @@ fn the_plain_view_shows_text_without_a_border_until_a_key_and_survives_size_and_
     terminal.press("qq");
     terminal.sees("LIVE");
     terminal.with_seen(|seen| assert!(seen.is_entered()));
-    terminal.press("q");
-    terminal.sees("ended with 0");
-    assert!(terminal.ends().success());
-    terminal.is_restored();
+    terminal.quits_to_the_shell();
 }

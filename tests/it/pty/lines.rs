@@ -27,9 +27,7 @@ fn escape_sequences_of_a_process_never_reach_the_terminal() {
         .stdin(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut terminal = Start::program().sized(150, 50).start();
-    terminal.has_started();
-    terminal.sees("LIVE");
+    let mut terminal = Start::program().sized(150, 50).live();
     // All processes, of which only this one and its ancestors; the last row is this one.
     terminal.press("a");
     terminal.press(&format!("/pid:{}\r", child.id()));

@@ -23,10 +23,7 @@ fn a_snapshot_opens_read_only_with_its_time() {
         let mut terminal = Start::words(&["/bin/sh", "-c", &way]).start();
         terminal.sees("SAVED");
         terminal.sees("READ-ONLY");
-        terminal.press("?");
-        terminal.sees("Move and fold");
-        terminal.press("\x1b");
-        terminal.sees_no("Move and fold");
+        terminal.helps();
         terminal.press("q");
         assert!(terminal.ends().success(), "{way}");
     }

@@ -52,13 +52,8 @@ fn without_a_utf8_locale_only_ascii_is_drawn() {
         Start::program().without("LANG"),
         Start::program().with("LC_ALL", "C"),
     ] {
-        let mut terminal = start.start();
-        terminal.has_started();
-        terminal.sees("LIVE");
-        terminal.press("?");
-        terminal.sees("Move and fold");
-        terminal.press("\x1b");
-        terminal.sees_no("Move and fold");
+        let mut terminal = start.live();
+        terminal.helps();
         terminal.press("q");
         terminal.ends();
         terminal.with_seen(|seen| {
@@ -96,9 +91,7 @@ fn no_color_and_a_vt100_have_no_colours() {
         Start::program().with("NO_COLOR", "1"),
         Start::program().with("TERM", "vt100"),
     ] {
-        let mut terminal = start.start();
-        terminal.has_started();
-        terminal.sees("LIVE");
+        let mut terminal = start.live();
         terminal.press("q");
         terminal.ends();
         terminal.with_seen(|seen| {
@@ -113,9 +106,7 @@ fn no_color_and_a_vt100_have_no_colours() {
 
 #[test]
 fn with_colours_there_are_some() {
-    let mut terminal = Start::program().start();
-    terminal.has_started();
-    terminal.sees("LIVE");
+    let mut terminal = Start::program().live();
     let coloured = terminal.wait_for("a colour", crate::support::DEADLINE, |seen| {
         graphics(&seen.raw).iter().any(|one| colours(one))
     });
@@ -126,9 +117,7 @@ fn with_colours_there_are_some() {
 
 #[test]
 fn a_vt100_is_sent_nothing_that_it_does_not_know() {
-    let mut terminal = Start::program().with("TERM", "vt100").start();
-    terminal.has_started();
-    terminal.sees("LIVE");
+    let mut terminal = Start::program().with("TERM", "vt100").live();
     terminal.press("q");
     terminal.ends();
     terminal.with_seen(|seen| {

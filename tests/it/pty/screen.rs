@@ -23,37 +23,26 @@ fn waiting_for_what_never_comes_fails_with_the_screen() {
 
 #[test]
 fn the_screen_starts_filters_helps_and_quits() {
-    let mut terminal = Start::program().start();
-    terminal.has_started();
-    terminal.sees("LIVE");
+    let mut terminal = Start::program().live();
     terminal.press("/");
     terminal.press("no-such-server-anywhere");
     terminal.sees("no-such-server-anywhere");
     terminal.press("\x1b");
     terminal.sees_no("no-such-server-anywhere");
-    terminal.press("?");
-    terminal.sees("Move and fold");
-    terminal.press("\x1b");
-    terminal.sees_no("Move and fold");
-    terminal.press("q");
-    assert!(terminal.ends().success());
-    terminal.is_restored();
+    terminal.helps();
+    terminal.quits();
 }
 
 #[test]
 fn every_size_is_useful_or_says_that_it_is_not() {
-    let mut terminal = Start::program().start();
-    terminal.has_started();
-    terminal.sees("LIVE");
+    let mut terminal = Start::program().live();
     terminal.resize(40, 10);
     terminal.sees("LIVE");
     terminal.resize(30, 8);
     terminal.sees("40x10");
     terminal.resize(120, 40);
     terminal.sees("LIVE");
-    terminal.press("q");
-    assert!(terminal.ends().success());
-    terminal.is_restored();
+    terminal.quits();
 }
 
 #[test]
@@ -61,10 +50,7 @@ fn pasted_text_runs_no_command() {
     let mut terminal = Start::program().start();
     terminal.has_started();
     terminal.press("\x1b[200~qqq\x1b[201~");
-    terminal.press("?");
-    terminal.sees("Move and fold");
-    terminal.press("\x1b");
-    terminal.sees_no("Move and fold");
+    terminal.helps();
     terminal.press("q");
     assert!(terminal.ends().success());
 }

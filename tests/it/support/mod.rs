@@ -1,6 +1,8 @@
 //! What several tests share: an environment of their own, waiting with a deadline, signals to own
 //! children.
 
+pub(crate) mod model;
+
 use std::path::Path;
 use std::time::Duration;
 

@@ -211,71 +211,69 @@ fn only_platform_knows_the_system() {
 
 #[test]
 fn planted_violations_are_found() {
-    let found =
-        |check: fn(&Source) -> Vec<String>, path: &str, text: &str| check(&Source::planted(path, text)).len();
-    assert_eq!(
-        found(foreign_imports, "src/model/x.rs", "use crate::analysis::judge;\n"),
-        1
-    );
-    assert_eq!(
-        found(
+    are_found(&[
+        (
+            foreign_imports,
+            "src/model/x.rs",
+            "use crate::analysis::judge;\n",
+            1,
+        ),
+        (
             foreign_imports,
             "src/view/x.rs",
-            "let x = crate::catalog::Catalog::builtin();\n"
+            "let x = crate::catalog::Catalog::builtin();\n",
+            1,
         ),
-        1
-    );
-    assert_eq!(
-        found(foreign_imports, "src/view/x.rs", "use crate::app::App;\n"),
-        0
-    );
-    assert_eq!(found(foreign_imports, "src/extra/x.rs", "\n"), 1);
-    assert_eq!(
-        found(foreign_crates, "src/app/x.rs", "use crossterm::event::Event;\n"),
-        1
-    );
-    assert_eq!(
-        found(
+        (foreign_imports, "src/view/x.rs", "use crate::app::App;\n", 0),
+        (foreign_imports, "src/extra/x.rs", "\n", 1),
+        (
+            foreign_crates,
+            "src/app/x.rs",
+            "use crossterm::event::Event;\n",
+            1,
+        ),
+        (
             foreign_crates,
             "src/runtime/x.rs",
-            "use crossterm::event::Event;\n"
+            "use crossterm::event::Event;\n",
+            0,
         ),
-        0
-    );
-    assert_eq!(
-        found(
+        (
             system_outside_platform,
             "src/app/x.rs",
-            "#[cfg(target_os = \"linux\")]\n"
+            "#[cfg(target_os = \"linux\")]\n",
+            1,
         ),
-        1
-    );
-    assert_eq!(
-        found(unsafe_outside_platform, "src/app/x.rs", "unsafe { x() }\n"),
-        1
-    );
-    assert_eq!(
-        found(unsafe_outside_platform, "src/platform/x.rs", "unsafe { x() }\n"),
-        1
-    );
-    assert_eq!(
-        found(
+        (unsafe_outside_platform, "src/app/x.rs", "unsafe { x() }\n", 1),
+        (
             unsafe_outside_platform,
             "src/platform/x.rs",
-            "// SAFETY: no.\nunsafe { x() }\n"
+            "unsafe { x() }\n",
+            1,
         ),
-        0
-    );
+        (
+            unsafe_outside_platform,
+            "src/platform/x.rs",
+            "// SAFETY: no.\nunsafe { x() }\n",
+            0,
+        ),
+    ]);
 }
 
 /// A rule: the complaints about one file.
 type Check = fn(&Source) -> Vec<String>;
 
+/// Asks each rule about a planted file: path, text, how many complaints there have to be.
+fn are_found(cases: &[(Check, &str, &str, usize)]) {
+    for (check, path, text, wanted) in cases {
+        let complaints = check(&Source::planted(path, text));
+        assert_eq!(complaints.len(), *wanted, "{path}: {text}");
+    }
+}
+
 #[test]
 fn planted_detours_are_found() {
-    let found =
-        |check: fn(&Source) -> Vec<String>, path: &str, text: &str| check(&Source::planted(path, text)).len();
-    let cases: &[(Check, &str, &str, usize)] = &[
+    are_found(&[
         (
             foreign_imports,
             "src/model/x.rs",
@@ -339,8 +337,5 @@ fn planted_detours_are_found() {
             "let unsafe_name = 1;",
             0,
         ),
-    ];
-    for (check, path, text, wanted) in cases {
-        assert_eq!(found(*check, path, text), *wanted, "{path}: {text}");
-    }
+    ]);
 }

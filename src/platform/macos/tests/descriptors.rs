@@ -1,6 +1,7 @@
 //! Lists of descriptors, and what they lead to.
 
-use super::mac::{Open, listed, pipe, vnode};
+use super::answers::{listed, pipe, vnode};
+use super::mac::Open;
 use crate::model::descriptor::{Access, PipeEnds, Target};
 use crate::platform::macos::decode::descriptor::{
     Listed, Pipe, Vnode, list, slave_number, unnamed, vnode_path,

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::mac::{Asked, BOOTED, Machine, Open, USER, procargs};
+use super::asked::Asked;
+use super::mac::{BOOTED, Machine, Open, USER, procargs};
 use crate::model::descriptor::{Access, Target};
 use crate::model::host::{Os, Visibility};
 use crate::model::identity::{Pid, StartKey};
@@ -285,16 +286,9 @@ fn the_master_of_a_terminal_is_found_by_its_number() {
     let mut machine = Machine::new();
     machine.add(600, 1, USER, "/Applications/Terminal", &["Terminal"]);
     machine.add(700, 1, USER, "/bin/cat", &["cat"]);
-    let device = |device, path| Open::Vnode {
-        kind: 4,
-        device,
-        inode: 5,
-        path,
-        flags: 3,
-    };
-    machine.open(600, 8, device(0x0f00_0003, "/dev/ptmx"));
-    machine.open(600, 9, device(0x0f00_0004, "/dev/ptmx"));
-    machine.open(700, 0, device(0x1000_0003, "/dev/ttys003"));
+    machine.open(600, 8, Open::terminal(0x0f00_0003, "/dev/ptmx"));
+    machine.open(600, 9, Open::terminal(0x0f00_0004, "/dev/ptmx"));
+    machine.open(700, 0, Open::terminal(0x1000_0003, "/dev/ttys003"));
     let (mut source, _) = source(machine);
     let mut sample = source.sample().unwrap();
     look(&mut source, &mut sample, &[700]);

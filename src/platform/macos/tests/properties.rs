@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 
-use super::mac::{Machine, kinfo, pipe, procargs, tcp, unix, vnode};
+use super::answers::{kinfo, pipe, tcp, unix, vnode};
+use super::mac::{Machine, procargs};
 use crate::platform::macos::decode::{arguments, descriptor, process, socket, system};
 
 /// Gives the bytes to every decoder.

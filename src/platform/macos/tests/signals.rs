@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex};
 use rustix::io::Errno;
 use tempfile::TempDir;
 
-use super::mac::{Asked, Machine, Open, USER, procargs};
+use super::asked::Asked;
+use super::mac::{Machine, Open, USER, procargs};
 use crate::journal::{Entry, Operator, TargetRef};
 use crate::model::act::{Difference, Sent, Signal, Standing, Target, Way};
 use crate::model::identity::Pid;

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::mac::{Asked, Machine, Open, USER};
+use super::asked::Asked;
+use super::mac::{Machine, Open, USER};
 use crate::catalog::Catalog;
 use crate::model::finding::{AdopterKind, Finding, Lineage};
 use crate::model::host::Os;
@@ -217,17 +218,10 @@ fn what_it_can_still_reach_is_told() {
 #[test]
 fn a_terminal_whose_master_nobody_is_seen_to_hold_is_unknown() {
     let mut machine = machine();
-    let device = |device, path| Open::Vnode {
-        kind: 4,
-        device,
-        inode: 5,
-        path,
-        flags: 3,
-    };
-    machine.open(SERVER, 0, device(0x1000_0003, "/dev/ttys003"));
+    machine.open(SERVER, 0, Open::terminal(0x1000_0003, "/dev/ttys003"));
     let world = judge(machine.clone());
     assert_eq!(server(&world).finding, Finding::Unknown);
-    machine.open(CLIENT, 9, device(0x0f00_0003, "/dev/ptmx"));
+    machine.open(CLIENT, 9, Open::terminal(0x0f00_0003, "/dev/ptmx"));
     let world = judge(machine);
     assert_eq!(server(&world).finding, Finding::Attached);
 }

@@ -1,6 +1,6 @@
 //! Sockets of each family.
 
-use super::mac::{inet6, other, tcp, unix};
+use super::answers::{inet6, other, tcp, unix};
 use crate::model::descriptor::Target;
 use crate::model::socket::{InetSocket, Protocol, UnixKind, UnixSocket};
 use crate::platform::macos::decode::socket::{Socket, What};

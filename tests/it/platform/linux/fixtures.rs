@@ -13,7 +13,7 @@ use mcpwake::model::sample::Sample;
 use mcpwake::platform::Source as _;
 use mcpwake::platform::linux::{LinuxSource, Options};
 
-use super::support::{inode, open, target};
+use super::support::{inode, look_for, open, target};
 
 /// A directory that looks like a proc file system, and a source that reads it.
 struct Fixture {
@@ -69,21 +69,8 @@ impl Fixture {
     }
 
     fn look(&mut self, pids: &[i64]) -> Sample {
-        let mut sample = self.source.sample().unwrap();
-        let closely = pids
-            .iter()
-            .map(|raw| sample.process(pid(*raw)).unwrap().key)
-            .collect();
-        let identifiers = ["SESSION".to_owned()].into();
-        self.source.look_closer(
-            &mut sample,
-            &Interest {
-                closely,
-                identifiers,
-                ..Interest::default()
-            },
-        );
-        sample
+        let pids: Vec<_> = pids.iter().map(|raw| pid(*raw)).collect();
+        look_for(&mut self.source, &pids, "SESSION")
     }
 }
 

@@ -96,9 +96,14 @@ pub(super) fn tool(program: &str, package: &str, arguments: &[&str]) -> String {
 
 /// Takes a sample and looks closer at the processes.
 pub(super) fn look(source: &mut LinuxSource, pids: &[Pid]) -> Sample {
+    look_for(source, pids, "WARD_SESSION")
+}
+
+/// The same where a variable of this name holds an identifier.
+pub(super) fn look_for(source: &mut LinuxSource, pids: &[Pid], identifier: &str) -> Sample {
     let mut sample = source.sample().unwrap();
     let closely = pids.iter().map(|pid| sample.process(*pid).unwrap().key).collect();
-    let identifiers = ["WARD_SESSION".to_owned()].into();
+    let identifiers = [identifier.to_owned()].into();
     source.look_closer(
         &mut sample,
         &Interest {
