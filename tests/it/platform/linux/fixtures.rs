@@ -367,12 +367,12 @@ fn a_directory_that_is_no_proc_file_system_is_refused_with_a_reason() {
     let error = LinuxSource::new(options).err().unwrap().to_string();
     assert!(error.contains("boot_id"), "{error}");
     let options = Options {
-        proc_root: "/nonexistent".into(),
+        proc_root: directory.path().join("none"),
         ..Options::default()
     };
     let error = LinuxSource::new(options).err().unwrap().to_string();
     assert!(
-        error.contains("open /nonexistent") && error.contains("mounted"),
+        error.contains("open /") && error.contains("/none: ") && error.contains("mounted"),
         "{error}"
     );
 }

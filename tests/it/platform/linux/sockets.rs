@@ -12,6 +12,7 @@ use mcpwake::model::sample::Sample;
 use mcpwake::model::socket::{InetSocket, Protocol, UnixKind, UnixSocket};
 
 use super::support::{Ward, inode, look, own_pid, source, tool};
+use crate::support::short;
 
 fn ward_on(socket: &UnixStream) -> Ward {
     let end = OwnedFd::from(socket.try_clone().unwrap());
@@ -76,7 +77,7 @@ fn the_two_ends_of_a_socketpair_name_each_other_and_a_closed_one_is_zero() {
 
 #[test]
 fn a_listener_has_no_peer_and_is_the_peer_of_what_it_has_not_accepted() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = short::directory();
     let path = directory.path().join("s");
     let listener = UnixListener::bind(&path).unwrap();
     let waiting = UnixStream::connect(&path).unwrap();
