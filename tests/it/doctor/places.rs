@@ -81,8 +81,8 @@ fn no_child_is_left_however_it_ends() {
         let mut command = program(&home, &["doctor"]);
         let mut child = command.process_group(0).stdout(Stdio::null()).spawn().unwrap();
         let group = child.id();
-        // Itself, and six children.
-        until("its children run", || members(group).len() == 7);
+        // Itself, and six children; five where there is no loopback.
+        until("its children run", || members(group).len() >= 6);
         if killed {
             child.kill().unwrap();
         }

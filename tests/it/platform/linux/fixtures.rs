@@ -25,7 +25,8 @@ impl Fixture {
     /// Builds the tree that a file of `tests/fixtures/proc` describes.
     fn new(text: &str) -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let root = directory.path().to_str().unwrap().to_owned();
+        // As the kernel writes it into `mountinfo`.
+        let root = directory.path().to_str().unwrap().replace(' ', "\\040");
         let text = text.replace("PROC_ROOT", &root);
         let mut file: Option<(String, Vec<&str>)> = None;
         for line in text.lines().chain(["> end end"]) {
