@@ -29,7 +29,7 @@ pub(super) fn first(app: &App, width: usize, theme: Theme) -> Drawn {
     if let Some(world) = app.world() {
         let sample = &world.sample;
         line.add(
-            8,
+            7,
             safe(Safe::from_bytes(sample.host.hostname.as_bytes()), Tone::Plain),
         );
         line.add(6, safe(operator(&sample.observer, width), Tone::Plain));
@@ -44,7 +44,8 @@ pub(super) fn first(app: &App, width: usize, theme: Theme) -> Drawn {
     }
     line.add(9, say(&app.now().clock(), Tone::Plain));
     if app.options().read_only {
-        line.add(7, lit("READ-ONLY", Tone::Strong));
+        // Outlasts the name of the host, which can be 64 columns long.
+        line.add(8, lit("READ-ONLY", Tone::Strong));
     }
     match app.feed() {
         Feed::Freezing(freezing) => line.add(10, say(&freezing_words(freezing), Tone::Warning)),

@@ -17,6 +17,12 @@ mod part;
 #[cfg(target_os = "linux")]
 mod programs;
 #[cfg(target_os = "linux")]
+#[path = "../common/public.rs"]
+mod public;
+#[cfg(target_os = "linux")]
+#[path = "../common/short.rs"]
+mod short;
+#[cfg(target_os = "linux")]
 mod signals;
 #[cfg(target_os = "linux")]
 mod situations;

@@ -126,7 +126,8 @@ fn stays_under_another_title() -> Result<(), Failed> {
 /// As inetd(8) and socket activation start a server: never severed, whoever holds the other end.
 fn on_a_connection() -> Result<(), Failed> {
     let script = script();
-    let path = script.path.with_file_name("socket");
+    let place = crate::short::directory();
+    let path = place.path().join("socket");
     let listener = UnixListener::bind(&path).unwrap();
     let accepted = || {
         let there = OwnedFd::from(UnixStream::connect(&path).unwrap());

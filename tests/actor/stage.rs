@@ -12,6 +12,7 @@ use tempfile::TempDir;
 
 use crate::common::watched::{Watched, take_down};
 use crate::part::{self, Part};
+use crate::short;
 
 /// Longer than a start takes on a loaded machine.
 const DEADLINE: Duration = Duration::from_secs(30);
@@ -32,7 +33,8 @@ impl Stage {
     pub(crate) fn up(mut scene: Part) -> Self {
         let home = tempfile::tempdir().unwrap();
         place(&mut scene, home.path());
-        let report = home.path().join("report");
+        let place = short::directory();
+        let report = place.path().join("report");
         let listener = UnixListener::bind(&report).unwrap();
         let mut command = part::command(&scene, &report.display().to_string(), std::process::id());
         command

@@ -13,6 +13,10 @@ struct Seen {
 /// a process of the same user or session, or an ancestor of the test. A pipe whose writer is not
 /// seen is then no severed one: it has to be called unknown.
 pub(crate) fn hides_writers() -> bool {
+    // Hidden altogether from this user (`hidepid`).
+    if !std::path::Path::new("/proc/1").exists() {
+        return true;
+    }
     let processes: BTreeMap<u32, Seen> = std::fs::read_dir("/proc")
         .unwrap()
         .flatten()
@@ -30,8 +34,20 @@ pub(crate) fn hides_writers() -> bool {
     }
     processes.iter().any(|(pid, process)| {
         let close = process.uid == own.uid || process.session == own.session || ancestors.contains(pid);
-        close && *pid != 1 && is_closed(*pid)
+        close && *pid != 1 && is_closed(*pid) && runs(*pid)
     })
+}
+
+/// Its own user is refused the descriptors of a process that has ended or is about to (`PF_EXITING`), too.
+fn runs(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let mut fields = stat
+        .rsplit_once(')')
+        .map_or("", |(_, rest)| rest)
+        .split_whitespace();
+    let state = fields.next();
+    let flags = fields.nth(5).and_then(|flags| flags.parse::<u64>().ok());
+    state.is_some_and(|state| !matches!(state, "Z" | "X")) && flags.is_some_and(|flags| flags & 4 == 0)
 }
 
 fn look(pid: u32) -> Option<Seen> {

@@ -9,8 +9,9 @@ use serde_json::Value;
 pub(crate) fn instances(home: &Path, pids: &[u32]) -> Vec<Value> {
     let output = Command::new(env!("CARGO_BIN_EXE_mcpwake"))
         .args(["list", "--json"])
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
         .env("HOME", home)
-        .env("XDG_CONFIG_HOME", home.join("config"))
         .output()
         .unwrap();
     assert!(

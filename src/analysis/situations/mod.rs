@@ -376,7 +376,13 @@ fn the_main_process_of_a_unit_is_managed_and_no_orphan() {
 #[test]
 fn a_secret_in_the_command_line_is_a_lead() {
     let mut machine = on_pipes();
-    let line = ["python", "-m", "mcp_server_git", "--token", "s3cr3t-7f-0123456789"];
+    let line = [
+        "python",
+        "-m",
+        "mcp_server_git",
+        "--token",
+        "s3cr3t-7f-0123456789",
+    ];
     let argv: Vec<OsBytes> = line.iter().map(|element| (*element).into()).collect();
     machine.process(SERVER).argv = Reading::Value(argv);
     let judged = once(&machine);

@@ -89,6 +89,10 @@ impl Details {
             set_gone(process);
             return None;
         }
+        // Its own user is refused the descriptors of a process that has ended or is about to.
+        if process.descriptors.is_denied() && reader.has_ended(key) {
+            process.descriptors = Reading::Gone;
+        }
         units::unit(process, exec_pid)
     }
 

@@ -108,6 +108,7 @@ impl Search {
             wanted,
             fifos,
             found,
+            own_uid: rustix::process::geteuid().as_raw(),
         };
         for process in processes {
             // Neither has descriptors.
@@ -128,7 +129,9 @@ impl Search {
         let fresh = !self.scans.get(&key).is_some_and(current);
         if fresh {
             let folder = look.reader.folder(key.pid, process.lost_main_thread());
-            let links = folder.and_then(|folder| links(look.reader, folder, &mut self.numbers));
+            let links = folder
+                .and_then(|folder| links(look.reader, folder, &mut self.numbers))
+                .map_err(|errno| look.refusal(process, errno));
             let scan = Scan {
                 folder: folder.unwrap_or(key.pid.into()),
                 unmoved,
@@ -165,6 +168,7 @@ struct Look<'a> {
     wanted: &'a Wanted,
     fifos: HashMap<u64, u64>,
     found: Found,
+    own_uid: u32,
 }
 
 impl Look<'_> {
@@ -174,6 +178,20 @@ impl Look<'_> {
             Link::Master(number) => number.is_some_and(|number| self.wanted.terminals.contains(&number)),
             Link::Path(path) => self.fifos.contains_key(&path),
         }
+    }
+
+    /// Returns why a process could not be searched. One that has ended, or is about to, can do nothing any
+    /// more with what it may still have open for a moment: it is as good as gone.
+    fn refusal(&mut self, process: &Process, errno: Errno) -> Errno {
+        // Another user's is refused in any case.
+        let expected = process
+            .uid
+            .value()
+            .is_some_and(|uid| self.own_uid != 0 && *uid != self.own_uid);
+        if !expected && absence(errno) == Absence::Denied && self.reader.has_ended(process.key) {
+            return Errno::SRCH;
+        }
+        errno
     }
 
     fn is(&mut self, key: ProcessKey) -> bool {

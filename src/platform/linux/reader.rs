@@ -14,7 +14,7 @@ use rustix::io::Errno;
 
 use super::parse::stat::Stat;
 use crate::model::bytes::OsBytes;
-use crate::model::identity::Pid;
+use crate::model::identity::{Pid, ProcessKey};
 use crate::model::reading::{Absence, Reading};
 use crate::platform::SourceError;
 
@@ -86,18 +86,38 @@ impl Reader {
         if !lost_main_thread {
             return Ok(pid.into());
         }
+        self.thread(pid, |stat| !stat.has_exited())
+    }
+
+    /// Returns whether no thread of a process runs any more: each has exited, or is about to. Its own user is
+    /// refused its descriptors from when it has given its memory back, as if they were another's, and a link
+    /// is refused to everybody whose process has gone since it was found (`proc_pid_readlink` in
+    /// `fs/proc/base.c`).
+    pub(super) fn has_ended(&mut self, key: ProcessKey) -> bool {
+        let stat = self.record(key.pid, "stat").map(Stat::parse);
+        let is_gone = |errno: Errno| absence(errno) == Absence::Gone;
+        let is_another = match stat {
+            Ok(stat) => stat.is_some_and(|stat| stat.start != key.start),
+            Err(errno) => is_gone(errno),
+        };
+        let runs = |stat: &Stat| !stat.has_exited() && !stat.exiting();
+        is_another || self.thread(key.pid, runs).is_err_and(is_gone)
+    }
+
+    /// Returns where the files of the first thread are of which this holds.
+    fn thread(&mut self, pid: Pid, holds: impl Fn(&Stat) -> bool) -> Result<Folder, Errno> {
         let directory = self.directory(pid, "task")?;
         let mut threads = Vec::new();
         self.numbers(directory.as_fd(), &mut threads)?;
-        let lives = |thread: &u32| {
+        let found = |thread: &u32| {
             let folder = Folder {
                 pid,
                 thread: Some(*thread),
             };
             let stat = Stat::parse(self.record(folder, "stat").ok()?)?;
-            (!matches!(stat.state, 'Z' | 'X')).then_some(folder)
+            holds(&stat).then_some(folder)
         };
-        threads.iter().find_map(lives).ok_or(Errno::SRCH)
+        threads.iter().find_map(found).ok_or(Errno::SRCH)
     }
 
     /// Reads a file of one record, such as `stat`, in one read.

@@ -1,7 +1,7 @@
 //! What a signal does to processes of each kind, and what the signaller says of it.
 
 use std::io::Write as _;
-use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::os::unix::process::ExitStatusExt as _;
 use std::process::Command;
 
 use libtest_mimic::Trial;
@@ -10,6 +10,7 @@ use mcpwake::model::identity::{ProcessKey, StartKey};
 
 use super::kit::{Bench, LONG, SHORT, Ward, pid_of, stat, trial, until, until_state};
 use crate::common::watched::Watched;
+use crate::public::Public;
 
 /// Pid of the process that a child of another user tries to signal.
 const ANOTHER_USER: &str = "MCPWAKE_ACTOR_SIGNALS";
@@ -256,27 +257,19 @@ fn is_started_again() {
 }
 
 fn is_another_users() {
-    if !rustix::process::geteuid().is_root() {
-        println!("not tried: only root can become two users");
-        return;
-    }
-    let mut ward = Ward::sleeper();
-    let directory = tempfile::tempdir().unwrap();
-    std::os::unix::fs::chown(directory.path(), Some(65534), Some(65534)).unwrap();
-    let output = Command::new(std::env::current_exe().unwrap())
-        .env(ANOTHER_USER, ward.pid().to_string())
-        .env("TMPDIR", directory.path())
-        .current_dir("/")
-        .uid(65534)
-        .gid(65534)
-        .output();
-    let output = match output {
-        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
-            println!("not tried: another user may not run this binary where it is");
+    let another = match Public::copy(&std::env::current_exe().unwrap(), "--list") {
+        Ok(another) => another,
+        Err(why) => {
+            println!("not tried: {why}");
             return;
         }
-        output => output.unwrap(),
     };
+    let mut ward = Ward::sleeper();
+    let output = another
+        .command()
+        .env(ANOTHER_USER, ward.pid().to_string())
+        .output()
+        .unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(
         output.status.success(),

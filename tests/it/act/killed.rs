@@ -72,6 +72,7 @@ fn announce(state: &State, victim: &Child) -> Child {
 fn program(state: &Path, args: &[&str]) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_mcpwake"))
         .args(args)
+        .env_clear()
         .env("XDG_STATE_HOME", state)
         .env("XDG_CONFIG_HOME", state)
         .env("HOME", state)

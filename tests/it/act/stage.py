@@ -6,6 +6,7 @@ import json
 import os
 import select
 import signal
+import socket
 import subprocess
 import sys
 
@@ -13,9 +14,10 @@ PR_SET_CHILD_SUBREAPER = 36
 
 
 def start(words, env):
-    """Starts a server on pipes, and returns it with what it writes into once it is there."""
-    stdin, writer = os.pipe()
-    reader, stdout = os.pipe()
+    """Starts a server on socket pairs, and returns it with what it writes into once it is there. Of a socket the
+    kernel says that nobody is at its other end; of a pipe only who may look into every process can."""
+    stdin, writer = (end.detach() for end in socket.socketpair())
+    reader, stdout = (end.detach() for end in socket.socketpair())
     server = subprocess.Popen(words, stdin=stdin, stdout=stdout, env={**os.environ, **env})
     os.close(stdin)
     os.close(stdout)
@@ -91,6 +93,8 @@ def take_down():
 
 def main():
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    # Whoever runs the tests may block signals: that is inherited.
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
     woken, waker = os.pipe()
     os.set_blocking(waker, False)
     signal.signal(signal.SIGCHLD, lambda *_: None)

@@ -1,9 +1,10 @@
 //! Signals that are not sent: whatever is not the exact confirmation, or no longer what was seen.
 
-use std::process::Command;
+use std::path::Path;
 
 use super::case::Case;
 use super::kit::Nature;
+use crate::support::public::{NOBODY, Public};
 
 #[test]
 fn one_that_has_become_another_program_gets_nothing() {
@@ -92,44 +93,35 @@ fn under_read_only_the_key_says_why_not() {
     desk.quits();
 }
 
-/// Whoever has no rights of the system.
-const NOBODY: u32 = 65534;
-
-/// Why the program cannot be started as another user here; `None`: it can.
-fn why_not_another_user() -> Option<String> {
-    if !rustix::process::geteuid().is_root() {
-        return Some("only root can become another user".to_owned());
-    }
-    let program = env!("CARGO_BIN_EXE_mcpwake");
-    let tried = Command::new("setpriv")
-        .args(as_nobody(&[program, "--version"]))
-        .output();
-    match tried {
-        Ok(output) if output.status.success() => None,
-        Ok(output) => Some(String::from_utf8_lossy(&output.stderr).into_owned()),
-        Err(error) => Some(format!("setpriv: {error}")),
-    }
-}
-
-fn as_nobody(words: &[&str]) -> Vec<String> {
-    let user = NOBODY.to_string();
-    let drop = ["--reuid", &user, "--regid", &user, "--clear-groups"];
-    drop.iter().chain(words).map(|word| (*word).to_owned()).collect()
-}
-
 #[test]
 fn another_users_server_is_refused_by_the_system_and_that_is_on_record() {
-    if let Some(why) = why_not_another_user() {
-        println!("not tried: {why}");
-        return;
-    }
+    let another = match Public::copy(Path::new(env!("CARGO_BIN_EXE_mcpwake")), "--version") {
+        Ok(another) => another,
+        Err(why) => {
+            println!("not tried: {why}");
+            return;
+        }
+    };
     let case = Case::severed(Nature::Plain);
     std::os::unix::fs::chown(case.kept.path(), Some(NOBODY), Some(NOBODY)).unwrap();
-    let words = as_nobody(&[env!("CARGO_BIN_EXE_mcpwake")]);
-    let words: Vec<&str> = std::iter::once("setpriv")
-        .chain(words.iter().map(String::as_str))
-        .collect();
-    let mut desk = case.kept.started(case.kept.command(&words));
+    let (user, program) = (NOBODY.to_string(), another.program().display().to_string());
+    let words = [
+        "setpriv",
+        "--reuid",
+        &user,
+        "--regid",
+        &user,
+        "--clear-groups",
+        &program,
+    ];
+    // A configuration that it may not read could ask for read-only.
+    let own = another.own().display().to_string();
+    let start = case
+        .kept
+        .command(&words)
+        .with("HOME", &own)
+        .with("XDG_CONFIG_HOME", &own);
+    let mut desk = case.kept.started(start);
     desk.selects(case.pid(), "unknown");
     desk.asks_to_end(case.pid());
     desk.confirms(&case.code());

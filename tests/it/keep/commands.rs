@@ -116,13 +116,13 @@ fn a_changed_journal_exits_with_3_and_names_the_line() {
 fn what_is_not_there_or_not_understood_is_said() {
     let program = Program::new();
     let cases: [(&[&str], i32, &str); 8] = [
-        (&["verify", "/nonexistent"], 1, "/nonexistent"),
+        (&["verify", "/nonexistent/none"], 1, "/nonexistent/none"),
         (&["verify", "/dev/null"], 1, "regular file"),
         (&["verify", "x", "--expect-head", "5"], 2, "SEQ:HASH"),
         (&["incident", "note", "x"], 1, "no incident"),
         (&["incident", "export", "--incident", "nothing"], 1, "nothing"),
         (&["incident", "export", "--format", "pdf"], 2, "markdown"),
-        (&["list", "--from", "/nonexistent"], 1, "/nonexistent"),
+        (&["list", "--from", "/nonexistent/none"], 1, "/nonexistent/none"),
         (&["list", "--from", "/dev/null"], 1, "no snapshot"),
     ];
     for (args, code, part) in cases {
@@ -490,6 +490,6 @@ fn a_process_is_shown_from_the_newest_snapshot_that_has_it_and_a_fault_is_said()
 #[test]
 fn the_reason_of_the_system_is_said_once() {
     let program = Program::new();
-    let said = stderr(&program.run(&["verify", "/nonexistent"]));
+    let said = stderr(&program.run(&["verify", "/nonexistent/none"]));
     assert_eq!(said.matches("No such file").count(), 1, "{said}");
 }

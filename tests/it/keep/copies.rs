@@ -98,7 +98,7 @@ fn an_exported_incident_reads_back_as_one_table_a_record() {
     assert!(code.iter().any(|span| span == &receipt.head().hash.to_string()));
     let command = format!(
         "mcpwake verify {} --expect-head {}",
-        incident.path().display(),
+        shlex::try_quote(incident.path().to_str().unwrap()).unwrap(),
         receipt.head()
     );
     assert!(code.contains(&command), "{text}");

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use mcpwake::catalog::Catalog;
 use mcpwake::model::world::World;
@@ -22,6 +22,12 @@ fn written(snapshot: &Snapshot) -> Vec<u8> {
     let mut bytes = Vec::new();
     snapshot.write(&mut bytes).unwrap();
     bytes
+}
+
+/// Returns how long this thread has worked.
+fn worked() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::try_from(time).unwrap()
 }
 
 fn read(bytes: &[u8]) -> Result<Snapshot, StoreError> {
@@ -69,19 +75,19 @@ fn the_inventory_of_a_saved_world_is_that_of_the_live_one() {
     assert_eq!(text(saved.world()), text(&world));
 }
 
-/// The bound is for an optimised build; one that is not gets ten times as long.
+/// The bound is for an optimised build; one that is not gets ten times as long. Counted is the time that the
+/// work itself took: what else the machine does must not matter.
 #[test]
 fn five_thousand_processes_are_written_and_opened_in_under_a_second() {
     let bound = Duration::from_secs(if cfg!(debug_assertions) { 10 } else { 1 });
     let world = kit::world(5000);
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("large.json");
-    let begun = Instant::now();
+    let begun = worked();
     kit::snapshot(&world).save_as(&path).unwrap();
-    let wrote = begun.elapsed();
-    let begun = Instant::now();
+    let saved = worked();
     let opened = Snapshot::load(&path).unwrap();
-    let read = begun.elapsed();
+    let (wrote, read) = (saved.saturating_sub(begun), worked().saturating_sub(saved));
     assert_eq!(opened.world().sample.processes.len(), 5000);
     println!("written in {wrote:?}, opened in {read:?}");
     assert!(

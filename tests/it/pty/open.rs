@@ -3,16 +3,18 @@
 use std::process::Command;
 
 use super::harness::Start;
+use crate::support::Home;
 
 #[test]
 fn a_snapshot_opens_read_only_with_its_time() {
-    let home = tempfile::tempdir().unwrap();
+    let home = Home::new();
     let file = home.path().join("one.json");
     let program = env!("CARGO_BIN_EXE_mcpwake");
     let taken = Command::new(program)
         .args(["snapshot", "-o"])
         .arg(&file)
-        .env("HOME", home.path())
+        .env_clear()
+        .envs(home.variables())
         .output()
         .unwrap();
     assert!(taken.status.success(), "{taken:?}");
@@ -31,11 +33,17 @@ fn a_snapshot_opens_read_only_with_its_time() {
 
 #[test]
 fn what_is_no_snapshot_is_said_before_the_screen() {
-    let home = tempfile::tempdir().unwrap();
+    let home = Home::new();
     let file = home.path().join("torn.json");
     std::fs::write(&file, "{\"schema\":\"mcpwake.snap").unwrap();
     let program = env!("CARGO_BIN_EXE_mcpwake");
-    let said = Command::new(program).arg("open").arg(&file).output().unwrap();
+    let said = Command::new(program)
+        .arg("open")
+        .arg(&file)
+        .env_clear()
+        .envs(home.variables())
+        .output()
+        .unwrap();
     assert_eq!(said.status.code(), Some(1));
     assert!(
         String::from_utf8_lossy(&said.stderr).contains("torn.json"),

@@ -1,7 +1,9 @@
 //! A configured command, from the record's form to the attachment.
 
 use std::fs;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
@@ -15,15 +17,17 @@ impl Server {
     fn start(home: &Home) -> Self {
         let script = home.path().join("mcp-server-fake.py");
         fs::write(&script, "import os, time\nos.setsid()\ntime.sleep(120)\n").unwrap();
-        let mut child = Command::new("python3")
+        // Of a socket the kernel says that nobody is at its other end; of a pipe only who may look into every
+        // process can.
+        let (_, stdin) = UnixStream::pair().unwrap();
+        let child = Command::new("python3")
             .arg(&script)
             .env("GITHUB_TOKEN", "x")
-            .stdin(Stdio::piped())
+            .stdin(OwnedFd::from(stdin))
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        drop(child.stdin.take());
         Self(child)
     }
 }
@@ -113,6 +117,8 @@ fn a_command_is_shown_confirmed_run_and_its_output_attached() {
     let verified = Command::new(env!("CARGO_BIN_EXE_mcpwake"))
         .arg("verify")
         .arg(&incident)
+        .env_clear()
+        .envs(home.variables())
         .output()
         .unwrap();
     assert!(verified.status.success(), "{verified:?}");

@@ -3,10 +3,23 @@
 
 pub(crate) mod model;
 
+#[cfg(target_os = "linux")]
+#[path = "../../common/public.rs"]
+pub(crate) mod public;
+#[cfg(target_os = "linux")]
+#[path = "../../common/short.rs"]
+pub(crate) mod short;
+
+use std::io::Read;
 use std::path::Path;
+use std::process::{Child, Output};
+use std::sync::mpsc::channel;
+use std::thread::JoinHandle;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, getpgid, kill_process, kill_process_group, waitid,
+};
 use tempfile::TempDir;
 
 /// Longer than anything takes on a loaded machine; only a failing test waits for it.
@@ -59,6 +72,52 @@ pub(crate) fn wait_for_exit(child: u32) {
         waitid(WaitId::Pid(pid(child)), options),
         Err(rustix::io::Errno::INTR)
     ) {}
+}
+
+/// Waits for a child that ends by itself, and returns what it wrote. One that does not end in time is killed, with
+/// its group where it leads one, and fails the test instead of holding it up.
+pub(crate) fn output_in_time(mut child: Child, deadline: Duration) -> Output {
+    let number = child.id();
+    let (tell, exited) = channel();
+    std::thread::spawn(move || {
+        wait_for_exit(number);
+        // Nobody may wait for it any more.
+        let _ = tell.send(());
+    });
+    let (stdout, stderr) = (collect(child.stdout.take()), collect(child.stderr.take()));
+    if exited.recv_timeout(deadline).is_err() {
+        kill_with_group(number);
+        let status = child.wait().unwrap();
+        panic!("{number} still ran after {deadline:?}, was killed: {status}");
+    }
+    Output {
+        status: child.wait().unwrap(),
+        stdout: stdout.join().unwrap(),
+        stderr: stderr.join().unwrap(),
+    }
+}
+
+fn collect(from: Option<impl Read + Send + 'static>) -> JoinHandle<Vec<u8>> {
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(mut from) = from {
+            from.read_to_end(&mut bytes).unwrap();
+        }
+        bytes
+    })
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "an unreaped child keeps its pid, and the group that it leads: no stranger can be hit"
+)]
+fn kill_with_group(child: u32) {
+    let child = pid(child);
+    if getpgid(Some(child)) == Ok(child) {
+        kill_process_group(child, Signal::KILL).unwrap();
+    } else {
+        kill_process(child, Signal::KILL).unwrap();
+    }
 }
 
 /// Watches a process that is not this test's child.

@@ -9,8 +9,18 @@ use mcpwake::platform::Source as _;
 
 use super::support::{Ward, source};
 
-/// Starts a session in which shells fork, exec under the same pid, leave orphans and end all the time.
-const CHURN: &str = "import os\nos.setsid()\nos.execvp('sh',['sh','-c','''echo ready
+/// Starts a session in which shells fork, exec under the same pid, leave orphans and end all the time. It adopts
+/// the orphans itself and waits for them, which the first process of a container need not do: thousands would be
+/// left. The shell ends with it (`PR_SET_CHILD_SUBREAPER`, `PR_SET_PDEATHSIG`).
+const CHURN: &str = "import ctypes, os, signal
+prctl = ctypes.CDLL(None).prctl
+os.setsid()
+prctl(36, 1, 0, 0, 0)
+if os.fork():
+    while True:
+        os.wait()
+prctl(1, signal.SIGKILL, 0, 0, 0)
+os.execvp('sh',['sh','-c','''echo ready
 while :; do
   for i in 1 2 3; do
     ( exec sh -c \"exec sleep 0.0$i\" exec-$i ) &
@@ -20,11 +30,14 @@ while :; do
   sleep 0.05
 done'''])";
 
+/// `PF_EXITING`.
+const EXITING: u32 = 4;
+
 /// What does not flicker: a state does.
 #[derive(Debug, PartialEq, Eq)]
 struct Facts {
     ppid: i32,
-    /// `None` for a zombie, which has none left.
+    /// `None` for one that has ended or is about to: it has none left.
     argv: Option<Vec<OsBytes>>,
 }
 
@@ -45,7 +58,7 @@ fn in_full(session: Pid) -> BTreeMap<ProcessKey, Facts> {
             key,
             Facts {
                 ppid: stat.ppid,
-                argv: (stat.state != 'Z').then_some(argv),
+                argv: (stat.state != 'Z' && stat.flags & EXITING == 0).then_some(argv),
             },
         ))
     };

@@ -179,6 +179,8 @@ fn a_fifo_with_a_name_has_its_other_end() {
 fn a_terminal_is_held_by_the_holder_of_its_master_and_hangs_up_with_it() {
     let pty = native_pty_system().openpty(PtySize::default()).unwrap();
     let mut command = CommandBuilder::new("python3");
+    // By itself it would start in the home directory, which need not be there.
+    command.cwd("/");
     command.args([
         "-c",
         "import signal,time\nsignal.signal(signal.SIGHUP,signal.SIG_IGN)\ntime.sleep(600)",

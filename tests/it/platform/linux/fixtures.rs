@@ -25,7 +25,8 @@ impl Fixture {
     /// Builds the tree that a file of `tests/fixtures/proc` describes.
     fn new(text: &str) -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let root = directory.path().to_str().unwrap().to_owned();
+        // As the kernel writes it into `mountinfo`.
+        let root = directory.path().to_str().unwrap().replace(' ', "\\040");
         let text = text.replace("PROC_ROOT", &root);
         let mut file: Option<(String, Vec<&str>)> = None;
         for line in text.lines().chain(["> end end"]) {
@@ -354,12 +355,12 @@ fn a_directory_that_is_no_proc_file_system_is_refused_with_a_reason() {
     let error = LinuxSource::new(options).err().unwrap().to_string();
     assert!(error.contains("boot_id"), "{error}");
     let options = Options {
-        proc_root: "/nonexistent".into(),
+        proc_root: directory.path().join("none"),
         ..Options::default()
     };
     let error = LinuxSource::new(options).err().unwrap().to_string();
     assert!(
-        error.contains("open /nonexistent") && error.contains("mounted"),
+        error.contains("open /") && error.contains("/none: ") && error.contains("mounted"),
         "{error}"
     );
 }

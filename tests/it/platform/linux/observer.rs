@@ -1,11 +1,15 @@
 //! What looking does to those who are looked at: nothing.
 
-use std::process::Command;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Command, Stdio};
 
 use super::support::{Ward, look, own_pid, source, tool};
+use crate::support::{DEADLINE, output_in_time};
 
 /// Set for the run that is watched; names the process to look at.
 const TARGET: &str = "MCPWAKE_WATCHED_TARGET";
+/// So many times as long as others a run may take that stops at each of its thousands of calls.
+const TRACED: u32 = 4;
 
 #[test]
 fn a_look_under_the_eyes_of_a_tracer() {
@@ -28,7 +32,7 @@ fn no_descriptor_of_another_process_is_opened_or_copied() {
     ward.wait_for_line();
     let trace = tempfile::NamedTempFile::new().unwrap();
     let program = std::env::current_exe().unwrap();
-    let status = Command::new("strace")
+    let traced = Command::new("strace")
         .args(["-f", "-qq", "-o", trace.path().to_str().unwrap()])
         .arg(program)
         .args([
@@ -36,9 +40,15 @@ fn no_descriptor_of_another_process_is_opened_or_copied() {
             "platform::linux::observer::a_look_under_the_eyes_of_a_tracer",
         ])
         .env(TARGET, ward.pid().to_string())
-        .output()
+        // With what it traces: both are ended where it takes too long.
+        .process_group(0)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
         .unwrap_or_else(|error| panic!("strace does not run ({error}): install the package strace"));
-    assert!(status.status.success(), "{status:?}");
+    let output = output_in_time(traced, DEADLINE * TRACED);
+    assert!(output.status.success(), "{output:?}");
     let text = std::fs::read_to_string(trace.path()).unwrap();
     let target = format!("{}/", ward.pid());
     assert!(
