@@ -2,6 +2,7 @@
 
 #[cfg(target_os = "linux")]
 mod real;
+mod returned;
 
 use std::collections::VecDeque;
 use std::fs;
