@@ -87,19 +87,19 @@ pub(super) fn look(app: &mut App, world: &World) -> Vec<Effect> {
             continue;
         };
         app.act.lookout.told.insert(successor.key);
-        effects.extend(came_back(app, world, gone, successor));
+        effects.extend(came_back(app, world, gone, &successor));
     }
     effects
 }
 
 /// Says that a server came back, and has it journalled where its signal is.
-fn came_back(app: &mut App, world: &World, gone: Gone, successor: Successor) -> Vec<Effect> {
-    let word = gone.signal.word();
+fn came_back(app: &mut App, world: &World, gone: Gone, successor: &Successor) -> Vec<Effect> {
+    let signal = gone.signal.word();
     let parent = successor.parent.as_ref().map(|(key, comm)| ParentRef {
         key: *key,
         comm: comm.lossy().into_owned(),
     });
-    let told = words(successor.key.pid, successor.after_ms, word, parent.as_ref());
+    let told = words(successor.key.pid, successor.after_ms, signal, parent.as_ref());
     let what = format!("{} {told}", gone.name);
     add_to_run(app, gone.departed.key(), &told, &what);
     let incident = app.keep.incident().map(|incident| &incident.story().incident);
@@ -118,8 +118,8 @@ fn came_back(app: &mut App, world: &World, gone: Gone, successor: Successor) -> 
         return Vec::new();
     };
     let entry = Entry::CameBack {
-        signal: word.to_owned(),
-        successor: named(world, &successor, &gone.named),
+        signal: signal.to_owned(),
+        successor: named(world, successor, &gone.named),
         target: gone.named,
         parent,
         started_at: successor.started_at,

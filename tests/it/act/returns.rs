@@ -2,11 +2,9 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
-use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -21,16 +19,18 @@ while true; do
 done
 "#;
 
-/// What the server does: it says its pid, and stays.
+/// What the server does: it says its pid, and stays until its parent ends.
 const SERVER: &str = r#"
-import os, signal, sys
+import ctypes, os, signal, sys
+PR_SET_PDEATHSIG = 1
+ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 with open(os.path.join(os.path.dirname(sys.argv[0]), "started"), "w") as started:
     print(os.getpid(), file=started, flush=True)
 while True:
     signal.pause()
 "#;
 
-/// A shell that supervises a server, in a process group of its own.
+/// A shell that supervises a server.
 struct Supervisor {
     home: TempDir,
     shell: Child,
@@ -52,7 +52,6 @@ impl Supervisor {
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
-            .process_group(0)
             .spawn()
             .unwrap();
         let started = open(&home.path().join("started"));
@@ -85,9 +84,8 @@ fn open(path: &Path) -> fs::File {
 
 impl Drop for Supervisor {
     fn drop(&mut self) {
-        // The shell is not waited for yet: the group is still its own.
-        let group = Pid::from_raw(i32::try_from(self.shell.id()).unwrap()).unwrap();
-        let _ = kill_process_group(group, Signal::KILL);
+        // The server ends with its parent.
+        let _ = self.shell.kill();
         let _ = self.shell.wait();
     }
 }

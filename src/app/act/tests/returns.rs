@@ -7,6 +7,7 @@ use crate::app::testkit::{NOW, Scene, live, pid};
 use crate::app::{Event, update};
 use crate::journal::Entry;
 use crate::journal::entry::OutcomeKind;
+use crate::journal::story::SignalState;
 use crate::model::act::Sent;
 use crate::model::identity::StartKey;
 use crate::model::process::Process;
@@ -309,7 +310,7 @@ fn looking_again_closes_it_once_the_successor_is_gone_and_quitting_names_it() {
     let open = |bench: &Bench| {
         let incident = bench.app.keep().incident().unwrap();
         let mut threads = incident.story().threads.values();
-        threads.any(|thread| thread.signals.iter().any(|signal| signal.is_unresolved()))
+        threads.any(|thread| thread.signals.iter().any(SignalState::is_unresolved))
     };
     assert!(open(&bench), "it runs");
     bench.later(12_000, ended());

@@ -82,7 +82,7 @@ fn who_sees_it_second_writes_nothing_and_is_shown_what_the_first_wrote() {
     let mut scene = exited();
     // The second operator's desk works on the same incident.
     let mut second = super::signalling(
-        scene._state.path(),
+        scene.state.path(),
         super::Access::ReadWrite,
         Box::new(crate::platform::NoSignaller::new("a test")),
     );
@@ -113,7 +113,7 @@ fn another_incident_and_a_closed_one_get_nothing() {
 fn one_that_somebody_else_has_closed_gets_nothing() {
     let mut scene = exited();
     let mut second = super::signalling(
-        scene._state.path(),
+        scene.state.path(),
         super::Access::ReadWrite,
         Box::new(crate::platform::NoSignaller::new("a test")),
     );
