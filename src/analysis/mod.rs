@@ -48,7 +48,7 @@ use crate::model::known::Configured;
 use crate::model::sample::Sample;
 use crate::model::world::World;
 
-pub use aftermath::aftermath;
+pub use aftermath::{Departed, Successor, aftermath, returned};
 pub use diff::diff;
 pub use explain::{Explanation, explain};
 pub use identify::Identities;

@@ -1,6 +1,6 @@
 //! Who might hold the other end of a pipe without being seen: absence is said only where nobody is hidden.
 
-use crate::model::host::Os;
+use crate::model::host::Lack;
 use crate::model::identity::Pid;
 use crate::model::process::Process;
 use crate::model::reading::Absence;
@@ -33,9 +33,10 @@ impl Court<'_> {
 
     /// Returns what would let this program look into every process; goes on after "with".
     pub(crate) fn right_to_look(&self) -> &'static str {
-        match (self.sample.host.os, self.sample.observer.uid) {
-            (Os::Linux, 0) => "CAP_SYS_PTRACE, which this root lacks,",
-            _ => "root's rights",
+        match self.sample.lack() {
+            Lack::Root => "root's rights",
+            Lack::Ptrace => "CAP_SYS_PTRACE, which this root lacks,",
+            Lack::Exempt => "rights that the system denies even to root",
         }
     }
 }
@@ -50,7 +51,10 @@ impl Case<'_, '_> {
         if !self.court.sees_all() {
             return Some(Unseen {
                 code: "hidden_processes",
-                who: "other users' processes are hidden here (hidepid): as root they can be seen".to_owned(),
+                who: format!(
+                    "other users' processes are hidden here (hidepid): with {} they can be seen",
+                    self.court.right_to_look()
+                ),
                 source: "/proc".to_owned(),
             });
         }

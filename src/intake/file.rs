@@ -57,7 +57,9 @@ impl Trouble {
         match error.kind() {
             ErrorKind::PermissionDenied => Self {
                 kind: Absence::Denied,
-                detail: format!("{operation}: permission denied; run as its owner or as root to see it"),
+                detail: format!(
+                    "{operation}: permission denied; its owner sees it, and root unless that was restricted (CAP_DAC_READ_SEARCH)"
+                ),
             },
             ErrorKind::NotFound => Self {
                 kind: Absence::Gone,

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::digest::Digest;
-use super::subject::{InstanceRef, LeadRef, Subject, TargetRef};
+use super::subject::{InstanceRef, LeadRef, ParentRef, Subject, TargetRef};
 use crate::model::time::UnixMillis;
 
 /// What happened. Free text in it is redacted before it is written, see [`Entry::redacted`].
@@ -177,6 +177,27 @@ pub enum Entry {
         /// Number of the entry that announced it; `None`: the journal does not say.
         #[serde(default)]
         announced: Option<u64>,
+    },
+    /// A process that had exited after a signal runs again, seen after the second look: told once.
+    CameBack {
+        /// The signal that it had exited after.
+        signal: String,
+        /// The process that was signalled.
+        target: TargetRef,
+        /// The process that is the same server again: same argv, same user, started after the signal.
+        successor: TargetRef,
+        /// Whose child that was when it was seen; `None`: not known.
+        parent: Option<ParentRef>,
+        /// When it had started.
+        #[serde(with = "rfc3339")]
+        started_at: UnixMillis,
+        /// Milliseconds from the signal to that start; `None`: not known, as where the clock was set.
+        after_ms: Option<u64>,
+        /// When the sample was taken that showed it.
+        #[serde(with = "rfc3339")]
+        seen_at: UnixMillis,
+        /// Number of the entry that announced the signal.
+        announced: u64,
     },
     /// The wall clock was set while the incident was open.
     ClockChanged {

@@ -498,12 +498,23 @@ impl Maker<'_> {
             left.push(format!("name the check that denied {}", claimed.join(", ")));
         }
         for signal in open_signals(&self.thread.signals) {
-            left.push(format!(
-                "look again at {} after {}",
-                signal.target.key.pid, signal.signal
-            ));
+            left.extend(look_at(signal));
         }
         (!left.is_empty()).then(|| vec![Piece::Words(left.join("; "))])
+    }
+}
+
+/// Returns at whom somebody has to look: at a process that was signalled, or at whoever it came back as.
+fn look_at(signal: &SignalState) -> Vec<String> {
+    let pid = signal.target.key.pid;
+    let returns: Vec<String> = signal
+        .open_returns()
+        .map(|one| format!("look at {}: {pid} came back as it", one.successor.key.pid))
+        .collect();
+    if returns.is_empty() {
+        vec![format!("look again at {pid} after {}", signal.signal)]
+    } else {
+        returns
     }
 }
 
@@ -547,15 +558,22 @@ pub(super) fn signal_line(state: &SignalState) -> String {
             let after = found
                 .after_ms
                 .map_or_else(String::new, |ms| format!(" after {ms} ms"));
+            // The reason of a refusal stands before it.
             let detail = found
                 .detail
                 .as_ref()
-                .map_or_else(String::new, |detail| format!(" ({detail})"));
+                .filter(|why| state.refused.as_ref() != Some(why));
+            let detail = detail.map_or_else(String::new, |detail| format!(" ({detail})"));
             format!("{}{after}{detail}", found.outcome.words())
         }
         None => "outcome not recorded".to_owned(),
     };
-    format!("{signal} to {pid} {sent}, {outcome}")
+    let returns = state
+        .came_back
+        .iter()
+        .map(|one| format!("; {}", one.words(signal)));
+    let returns: String = returns.collect();
+    format!("{signal} to {pid} {sent}, {outcome}{returns}")
 }
 
 /// Returns a value as one line.

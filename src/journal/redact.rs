@@ -49,6 +49,18 @@ impl Removal<'_> {
                 self.target(target);
                 self.some(detail);
             }
+            Entry::CameBack {
+                target,
+                successor,
+                parent,
+                ..
+            } => {
+                self.target(target);
+                self.target(successor);
+                if let Some(parent) = parent {
+                    self.line(&mut parent.comm);
+                }
+            }
             Entry::Override { on, missing } => {
                 self.name(on.as_mut());
                 for text in missing {
@@ -97,6 +109,7 @@ impl Removal<'_> {
             | Entry::AboutToSignal { .. }
             | Entry::Sent { .. }
             | Entry::Outcome { .. }
+            | Entry::CameBack { .. }
             | Entry::Override { .. }
             | Entry::Closed { .. }
             | Entry::Snapshot { .. }
@@ -167,7 +180,7 @@ mod tests {
     use super::*;
     use crate::journal::Digest;
     use crate::journal::entry::{FieldSource, FileRef, OutcomeKind};
-    use crate::journal::subject::parse_key;
+    use crate::journal::subject::{ParentRef, parse_key};
     use crate::model::finding::LeadKind;
     use crate::model::identity::InstanceId;
     use crate::model::time::UnixMillis;
@@ -279,11 +292,24 @@ mod tests {
             },
             Entry::Outcome {
                 signal: "TERM".to_owned(),
-                target,
+                target: target.clone(),
                 outcome: OutcomeKind::Exited,
                 after_ms: None,
-                detail: Some(text),
+                detail: Some(text.clone()),
                 announced: None,
+            },
+            Entry::CameBack {
+                signal: "TERM".to_owned(),
+                parent: Some(ParentRef {
+                    key: target.key,
+                    comm: text,
+                }),
+                successor: target.clone(),
+                target,
+                started_at: at,
+                after_ms: Some(1),
+                seen_at: at,
+                announced: 1,
             },
         ]);
     }

@@ -3,6 +3,7 @@
 use super::entry::{AttachedFrom, Entry, SnapshotReason};
 use super::export::named;
 use super::record::moment;
+use super::returned;
 use crate::model::time::UnixMillis;
 
 /// Returns an entry as a sentence; `None` for what only a record tells.
@@ -61,7 +62,7 @@ pub(super) fn sentence(entry: &Entry) -> Option<String> {
             )
         }
         Entry::Override { missing, .. } => format!("passed over: {}", missing.join(", ")),
-        Entry::AboutToSignal { .. } | Entry::Sent { .. } | Entry::Outcome { .. } => {
+        Entry::AboutToSignal { .. } | Entry::Sent { .. } | Entry::Outcome { .. } | Entry::CameBack { .. } => {
             return about_signal(entry);
         }
         Entry::ClockChanged { from, to } => {
@@ -157,6 +158,20 @@ fn about_signal(entry: &Entry) -> Option<String> {
                 .map_or_else(String::new, |detail| format!("; {detail}"));
             format!("{signal} to {}: {}{after}{detail}", target.key, outcome.words())
         }
+        Entry::CameBack {
+            signal,
+            target,
+            successor,
+            parent,
+            started_at,
+            after_ms,
+            ..
+        } => format!(
+            "{} {}, started {}",
+            target.key,
+            returned::words(successor.key, *after_ms, signal, parent.as_ref()),
+            moment(*started_at)
+        ),
         _ => return None,
     })
 }

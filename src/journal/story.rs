@@ -10,10 +10,11 @@ use super::entry::{Entry, FieldName, FieldSource, FileRef, OutcomeKind, SinceRev
 use super::line::Line;
 use super::operator::Operator;
 use super::past::Past;
+use super::returned::Return;
 use super::sentence::sentence;
 use super::subject::{InstanceRef, LeadRef, Subject, TargetRef};
 use crate::model::act::Signal;
-use crate::model::identity::InstanceId;
+use crate::model::identity::{InstanceId, ProcessKey};
 use crate::model::time::UnixMillis;
 
 /// A whole incident as its journal tells it.
@@ -188,6 +189,8 @@ pub struct SignalState {
     pub refused: Option<String>,
     /// What the second look found.
     pub outcome: Option<Found>,
+    /// As whom it came back after that, oldest first.
+    pub came_back: Vec<Return>,
 }
 
 /// What the second look found.
@@ -202,9 +205,12 @@ pub struct Found {
 }
 
 impl SignalState {
-    /// Returns whether somebody has to look at it: no outcome, or one that is no end. CONT ends nothing:
-    /// once it is out, what is left to look at is what the signal before it does.
+    /// Returns whether somebody has to look at it: no outcome, one that is no end, or one whose process came
+    /// back. CONT ends nothing: once it is out, what is left to look at is what the signal before it does.
     pub fn is_unresolved(&self) -> bool {
+        if self.open_returns().next().is_some() {
+            return true;
+        }
         if self.signal == Signal::Cont.word() && self.was_sent() {
             return false;
         }
@@ -221,12 +227,12 @@ impl SignalState {
 }
 
 /// Returns the signals that somebody has to look at: a later one to the same process with an outcome
-/// takes the place of an earlier one.
+/// takes the place of an earlier one, but for what came back after it.
 pub fn open_signals(signals: &[SignalState]) -> impl Iterator<Item = &SignalState> {
     let open = signals.iter().enumerate().filter(|(at, state)| {
         let mut later = signals[at + 1..].iter();
         let taken_over = later.any(|one| one.target.key == state.target.key && one.outcome.is_some());
-        state.is_unresolved() && !taken_over
+        state.is_unresolved() && (!taken_over || state.open_returns().next().is_some())
     });
     open.map(|(_, state)| state)
 }
@@ -353,9 +359,13 @@ impl Story {
                 };
                 let of = |state: &SignalState| is_of(state, *announced);
                 if let Some(state) = self.thread_of(target).signal(signal, target, of) {
-                    state.outcome = Some(found);
+                    state.look(found, line.at);
+                }
+                if outcome.is_resolved() {
+                    self.ended(target.key, line.at);
                 }
             }
+            Entry::CameBack { .. } => self.came_back(line, entry),
             _ => self.on_instance(line, entry),
         }
     }
@@ -450,6 +460,7 @@ impl Story {
             sent_at: None,
             refused: None,
             outcome: None,
+            came_back: Vec::new(),
         });
     }
 
@@ -465,6 +476,43 @@ impl Story {
         if let Some(state) = self.thread_of(target).signal(signal, target, waiting) {
             state.sent_at = Some(line.at);
             state.refused = refused;
+        }
+    }
+
+    fn came_back(&mut self, line: &Line, entry: &Entry) {
+        let Entry::CameBack {
+            signal,
+            target,
+            successor,
+            parent,
+            started_at,
+            after_ms,
+            seen_at,
+            announced,
+        } = entry
+        else {
+            return;
+        };
+        let one = Return {
+            successor: successor.clone(),
+            parent: parent.clone(),
+            started_at: *started_at,
+            after_ms: *after_ms,
+            seen_at: *seen_at,
+            operator: line.operator.clone(),
+            ended_at: None,
+        };
+        let of = |state: &SignalState| is_of(state, Some(*announced));
+        if let Some(state) = self.thread_of(target).signal(signal, target, of) {
+            state.came_back_as(one);
+        }
+    }
+
+    /// A process has ended: whoever came back as it is no more.
+    fn ended(&mut self, key: ProcessKey, at: UnixMillis) {
+        let threads = self.threads.values_mut();
+        for state in threads.flat_map(|thread| &mut thread.signals) {
+            state.successor_ended(key, at);
         }
     }
 

@@ -103,6 +103,17 @@ pub struct TargetRef {
     pub instance: Option<InstanceRef>,
 }
 
+/// Whose child a process is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ParentRef {
+    /// Its key, written `<pid>-<start key>`.
+    #[serde(with = "written")]
+    #[schemars(with = "String")]
+    pub key: ProcessKey,
+    /// Its short name.
+    pub comm: String,
+}
+
 /// A key as text: `48271-8123411`, the same as in every published format.
 trait Written: Sized + fmt::Display {
     fn from_key(key: ProcessKey) -> Self;

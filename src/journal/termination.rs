@@ -1,5 +1,5 @@
-//! The termination field of a record: each signal with its time and its outcome, and what is left behind
-//! the last of them.
+//! The termination field of a record: each signal with its time and its outcome, what is left behind the
+//! last of them, and who came back since.
 
 use super::entry::OutcomeKind;
 use super::record::moment;
@@ -41,7 +41,21 @@ pub(super) fn line(on: &InstanceRef, signals: &[SignalState], instance: Option<&
         });
     }
     parts.extend(left.map(str::to_owned));
+    parts.extend(signals.iter().flat_map(returns));
     parts.join("; ")
+}
+
+/// Returns as whom a process came back after its signal: `came back as 50211, 5.2 s after TERM, child of sh
+/// 4711`.
+fn returns(state: &SignalState) -> impl Iterator<Item = String> {
+    state.came_back.iter().map(|one| {
+        let seen = moment(one.seen_at);
+        format!(
+            "{} {}, seen {seen}",
+            state.target.key.pid,
+            one.words(&state.signal)
+        )
+    })
 }
 
 /// Returns day and time of the first signal of a day, and the time of the others.
@@ -133,6 +147,7 @@ fn outcome(state: &SignalState) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::entry::OutcomeKind;
+    use super::super::record::signal_line;
     use super::super::story::{Found, SignalState};
     use super::super::subject::InstanceRef;
     use super::super::{Operator, TargetRef};
@@ -165,6 +180,7 @@ mod tests {
                 after_ms: None,
                 detail: None,
             }),
+            came_back: Vec::new(),
         }
     }
 
@@ -202,6 +218,20 @@ mod tests {
         ] {
             assert_eq!(line(&on, &signals, None), expected);
         }
+    }
+
+    #[test]
+    fn a_refusal_says_its_reason_once() {
+        let why = "EPERM: pidfd_send_signal 200: it belongs to ana (uid 7)";
+        let mut state = signal("TERM", true, Some(OutcomeKind::NotPermitted));
+        state.refused = Some(why.to_owned());
+        state.outcome.as_mut().expect("an outcome").detail = Some(why.to_owned());
+        assert_eq!(
+            signal_line(&state),
+            format!("TERM to 200 refused 1970-01-01 00:00:00Z: {why}, not permitted")
+        );
+        state.outcome.as_mut().expect("an outcome").detail = Some("state S".to_owned());
+        assert!(signal_line(&state).ends_with(&format!("{why}, not permitted (state S)")));
     }
 
     #[test]

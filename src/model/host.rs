@@ -62,6 +62,28 @@ pub struct Observer {
     pub net_namespace: Option<u64>,
 }
 
+/// What a reader lacks who was denied a process: advice has to be true for whoever reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lack {
+    /// It is not root.
+    Root,
+    /// It is root without `CAP_SYS_PTRACE` (`capabilities`(7)), as in a container.
+    Ptrace,
+    /// It is root, and the system denies it all the same.
+    Exempt,
+}
+
+impl Lack {
+    /// Returns what a reader with this user id lacks.
+    pub fn of(os: Os, uid: u32) -> Self {
+        match (os, uid) {
+            (_, 1..) => Self::Root,
+            (Os::Linux, 0) => Self::Ptrace,
+            (Os::Macos, 0) => Self::Exempt,
+        }
+    }
+}
+
 /// How much of the machine could be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

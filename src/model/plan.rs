@@ -175,6 +175,8 @@ pub struct Aftermath {
     /// What is left of its instance: begins with [`LEFT`], or is [`NOTHING_LEFT`]; empty where it is
     /// still there, or came back with nothing beside.
     pub left: String,
+    /// The processes as which it came back.
+    pub back: Vec<ProcessKey>,
 }
 
 /// Begins what is left of an instance.

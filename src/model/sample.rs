@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::descriptor::{Holder, PipeEnds};
-use super::host::{Host, Observer, Visibility};
+use super::host::{Host, Lack, Observer, Visibility};
 use super::identity::{Pid, ProcessKey};
 use super::process::Process;
 use super::reading::{Absence, Reading};
@@ -89,6 +89,11 @@ pub struct Problem {
 }
 
 impl Sample {
+    /// Returns what this reader lacks where it was denied a process.
+    pub fn lack(&self) -> Lack {
+        Lack::of(self.host.os, self.observer.uid)
+    }
+
     /// Returns the process with this pid.
     pub fn process(&self, pid: Pid) -> Option<&Process> {
         self.processes.get(&pid).map(Arc::as_ref)

@@ -7,11 +7,14 @@ use crate::model::bytes::OsBytes;
 use crate::model::process::Process;
 use crate::model::reading::Reading;
 
+use super::permission::to_read;
+
 /// What the kernel puts behind the path of a program file that was replaced or removed.
 const DELETED: &[u8] = b" (deleted)";
 
-/// Compares a living process, the same by pid and start time, with what was seen of it.
-pub(super) fn compare(target: &Target, now: Process) -> Standing {
+/// Compares a living process, the same by pid and start time, with what was seen of it. `own` is the user id
+/// that this program reads with.
+pub(super) fn compare(target: &Target, now: Process, own: u32) -> Standing {
     let found = [
         (
             Difference::Argv,
@@ -26,9 +29,10 @@ pub(super) fn compare(target: &Target, now: Process) -> Standing {
             Some(false) => {}
             None => {
                 return Standing::Unread(format!(
-                    "{} of {} was readable and is not any more: look again, or start mcpwake as its owner or as root",
+                    "{} of {} was readable and is not any more: look again; if it stays so, {}",
                     what(difference),
-                    target.key.pid
+                    target.key.pid,
+                    to_read(own)
                 ));
             }
         }

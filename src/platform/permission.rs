@@ -4,6 +4,20 @@ use crate::model::act::{Sent, Signal, Standing, Target};
 use crate::model::process::Process;
 use crate::store::Receipt;
 
+/// What to do where somebody who is not root is refused.
+const AS_ROOT: &str = "start mcpwake as its owner or as root";
+
+/// Returns what to do where this program, which acts with the user id `own`, may not read a process.
+pub(super) fn to_read(own: u32) -> &'static str {
+    match own {
+        0 if cfg!(target_os = "linux") => {
+            "this root lacks CAP_SYS_PTRACE there: start mcpwake outside the container, or as its owner"
+        }
+        0 => "the system denies it even to root",
+        _ => AS_ROOT,
+    }
+}
+
 /// Nothing was sent, for this reason.
 pub(super) fn withheld(why: &str) -> Sent {
     Sent::Withheld(Standing::Unread(why.to_owned()))
@@ -29,13 +43,23 @@ pub(super) fn not_permitted(call: &str, process: &Process, own: u32, even_root: 
         (Some(user), Some(uid)) => format!("it belongs to {} (uid {uid})", user.lossy()),
         _ => "its owner is not known".to_owned(),
     };
-    let advice = if own == 0 {
-        even_root
-    } else {
-        "start mcpwake as its owner or as root"
-    };
+    let advice = if own == 0 { even_root } else { AS_ROOT };
     format!(
         "EPERM: {call} {}: {owner}, mcpwake runs with uid {own}: {advice}",
         process.key.pid
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::to_read;
+
+    #[test]
+    fn root_is_not_told_to_become_root() {
+        assert_eq!(to_read(1000), "start mcpwake as its owner or as root");
+        assert!(!to_read(0).contains("as root"));
+        if cfg!(target_os = "linux") {
+            assert!(to_read(0).contains("CAP_SYS_PTRACE"));
+        }
+    }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::fill::Selection;
 use super::grid::{GridColumn, grid};
 use super::publish::Secrets;
-use crate::model::host::Visibility;
+use crate::model::host::{Lack, Visibility};
 use crate::model::instance::Instance;
 use crate::model::process::Process;
 use crate::model::world::World;
@@ -123,10 +123,10 @@ pub fn notes(world: &World, selection: &Selection) -> Vec<String> {
         ));
     }
     if sample.visibility != Visibility::All {
-        let more = if sample.observer.uid == 0 {
-            ""
-        } else {
-            "; as root it would be more"
+        let more = match sample.lack() {
+            Lack::Root => "; as root it would be more",
+            Lack::Ptrace => "; this root lacks CAP_SYS_PTRACE: outside the container it would be more",
+            Lack::Exempt => "",
         };
         notes.push(format!(
             "{} of {all} processes could be read in full{more}",

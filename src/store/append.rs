@@ -3,6 +3,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::ops::ControlFlow;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
@@ -84,17 +85,24 @@ pub(super) fn begin(path: &Path, addition: &Addition<'_>) -> Result<Receipt, Sto
 pub(super) fn append(path: &Path, uid: u32, addition: &Addition<'_>) -> Result<Receipt, StoreError> {
     let mut journal = Journal::open(path, uid)?;
     let last_at = journal.find_end(addition)?;
-    let said = matches!(addition.entry, Entry::ClockChanged { .. });
-    if !said && addition.at.0.saturating_add(UNORDERED_MS) < last_at.0 {
-        journal.add(&Addition {
-            entry: &Entry::ClockChanged {
-                from: last_at,
-                to: addition.at,
-            },
-            ..*addition
-        })?;
+    journal.add_dated(last_at, addition)
+}
+
+/// Appends an entry that has its place in a journal only where the lines before say so. They are shown to
+/// `place` from the newest back, under the same lock, until it breaks with its answer; `None` where nothing
+/// was appended: it broke with no, or the journal ended.
+pub(super) fn append_where(
+    path: &Path,
+    uid: u32,
+    addition: &Addition<'_>,
+    place: &mut dyn FnMut(&Line) -> ControlFlow<bool>,
+) -> Result<Option<Receipt>, StoreError> {
+    let mut journal = Journal::open(path, uid)?;
+    let last_at = journal.find_end(addition)?;
+    if !journal.has_place(place)? {
+        return Ok(None);
     }
-    journal.add(addition)
+    journal.add_dated(last_at, addition).map(Some)
 }
 
 /// A journal under its lock; closing the file gives the lock back.
@@ -160,6 +168,22 @@ impl<'a> Journal<'a> {
             self.move_torn(length, addition)?;
         }
         Ok(line.at)
+    }
+
+    /// Shows the lines from the newest back; returns what is answered to the first that tells.
+    fn has_place(&mut self, place: &mut dyn FnMut(&Line) -> ControlFlow<bool>) -> Result<bool, StoreError> {
+        let mut end = self.end;
+        while end > 0 {
+            let start = self.after_newline(end - 1)?;
+            let bytes = self.read(start, end)?;
+            let line = Line::read(&bytes)
+                .map_err(|why| self.damaged(&format!("one of its lines is no whole entry: {why}")))?;
+            if let ControlFlow::Break(answer) = place(&line) {
+                return Ok(answer);
+            }
+            end = start;
+        }
+        Ok(false)
     }
 
     fn damaged(&self, what: &str) -> StoreError {
@@ -234,6 +258,21 @@ impl<'a> Journal<'a> {
             ..*addition
         })?;
         Ok(())
+    }
+
+    /// Writes a line behind one of that time; says first that the clock was set back where it was.
+    fn add_dated(&mut self, last_at: UnixMillis, addition: &Addition<'_>) -> Result<Receipt, StoreError> {
+        let said = matches!(addition.entry, Entry::ClockChanged { .. });
+        if !said && addition.at.0.saturating_add(UNORDERED_MS) < last_at.0 {
+            self.add(&Addition {
+                entry: &Entry::ClockChanged {
+                    from: last_at,
+                    to: addition.at,
+                },
+                ..*addition
+            })?;
+        }
+        self.add(addition)
     }
 
     /// Writes a line, and answers once it is on disk.

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, Read, Seek as _, SeekFrom};
+use std::ops::ControlFlow;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -124,6 +125,26 @@ impl Incident {
             entry: &entry,
         };
         append::append(&journal, self.parts.uid, &addition)
+    }
+
+    /// Appends an entry, redacted, where the lines of the journal say that it has its place there: they are
+    /// shown to `place` from the newest back until it breaks with its answer. `None`: it was not appended.
+    pub fn append_where(
+        &self,
+        entry: Entry,
+        operator: &Operator,
+        at: UnixMillis,
+        place: &mut dyn FnMut(&Line) -> ControlFlow<bool>,
+    ) -> Result<Option<Receipt>, StoreError> {
+        let journal = self.journal();
+        self.parts.demand_writable("append to", &journal)?;
+        let entry = entry.redacted(&self.parts.redactor);
+        let addition = Addition {
+            at,
+            operator,
+            entry: &entry,
+        };
+        append::append_where(&journal, self.parts.uid, &addition, place)
     }
 
     /// Saves a snapshot here and says so in the journal.

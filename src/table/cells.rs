@@ -301,13 +301,13 @@ fn owner_cell(shown: Shown<'_>, node: &Node, owner: &OwnerKey, column: ColumnId)
             .map_or_else(Safe::default, |process| {
                 process_cell(shown, process, ColumnId::User)
             }),
-        ColumnId::Why | ColumnId::Command => of_sum(node),
+        ColumnId::Why | ColumnId::Command => of_sum(shown, node),
         _ => sum_cell(&node.figures, column).unwrap_or_default(),
     }
 }
 
 /// Returns how many of a sum have each finding, where they differ; else what stands out in it.
-fn of_sum(node: &Node) -> Safe {
+fn of_sum(shown: Shown<'_>, node: &Node) -> Safe {
     let figures = &node.figures;
     let counted = Finding::ALL.map(|finding| (finding, figures.count(finding)));
     let counts: Vec<String> = counted
@@ -318,7 +318,7 @@ fn of_sum(node: &Node) -> Safe {
     if counts.len() > 1 {
         Safe::from_text(&counts.join(" "))
     } else {
-        why::of_sum(node)
+        why::of_sum(shown, node)
     }
 }
 
@@ -326,7 +326,7 @@ fn kind_cell(shown: Shown<'_>, node: &Node, column: ColumnId) -> Safe {
     match column {
         ColumnId::Name => name(shown, node),
         ColumnId::Finding => node.figures.worst().map_or_else(Safe::default, finding),
-        ColumnId::Why | ColumnId::Command => of_sum(node),
+        ColumnId::Why | ColumnId::Command => of_sum(shown, node),
         ColumnId::Elapsed => Safe::default(),
         _ => sum_cell(&node.figures, column).unwrap_or_default(),
     }

@@ -3,6 +3,7 @@
 use super::index::Shown;
 use super::row::{Node, RowId};
 use crate::model::finding::{End, EndKind, Finding, PeerState, Relation, Weight};
+use crate::model::host::Lack;
 use crate::model::instance::{Instance, OwnerKey, Role};
 use crate::model::process::Process;
 use crate::text::Safe;
@@ -31,7 +32,7 @@ pub fn of_instance(shown: Shown<'_>, instance: &Instance) -> Safe {
         }
         Finding::Unknown => match stdin.map(|end| end.peer) {
             Some(PeerState::Hidden) if has_fact(instance, "hidden_holder") => Safe::literal("hidden holder"),
-            _ if matches!(instance.owner, OwnerKey::User(_)) => Safe::literal("needs root"),
+            _ if matches!(instance.owner, OwnerKey::User(_)) => wants(shown),
             _ => first_fact(shown, instance),
         },
         Finding::Network => {
@@ -99,12 +100,12 @@ pub fn of_member(shown: Shown<'_>, node: &Node, process: &Process) -> Safe {
 }
 
 /// Returns what stands out in a row that sums up others.
-pub fn of_sum(node: &Node) -> Safe {
+pub fn of_sum(shown: Shown<'_>, node: &Node) -> Safe {
     if let RowId::Owner(OwnerKey::Adopter(_)) = node.id {
         return Safe::default();
     }
     if let RowId::Owner(OwnerKey::User(_)) = node.id {
-        return Safe::literal("needs root");
+        return wants(shown);
     }
     let figures = &node.figures;
     match figures.worst() {
@@ -114,6 +115,15 @@ pub fn of_sum(node: &Node) -> Safe {
         _ if figures.older > 0 => Safe::from_text(&format!("{} older", figures.older)),
         _ => Safe::default(),
     }
+}
+
+/// What would let this reader look into processes that it is denied; as wide as the column.
+fn wants(shown: Shown<'_>) -> Safe {
+    Safe::literal(match shown.world.sample.lack() {
+        Lack::Root => "needs root",
+        Lack::Ptrace => "needs SYS_PTRACE",
+        Lack::Exempt => "denied to root",
+    })
 }
 
 /// Returns the wire: descriptor, kind, and who holds the other end: `0p 50120 sh`, `0s closed`.

@@ -5,7 +5,9 @@ use super::theme::Tone;
 use crate::app::act::{Dialog, Run, ShotState};
 use crate::app::command::{self, Availability, Command};
 use crate::app::{App, act};
+use crate::journal::Return;
 use crate::journal::story::{SignalState, open_signals};
+use crate::model::identity::InstanceId;
 
 /// Text of the popup.
 pub(super) fn paragraphs(app: &App) -> Vec<Para> {
@@ -75,15 +77,34 @@ pub(super) fn unresolved(app: &App) -> Option<Unresolved> {
     let mut elsewhere: Vec<String> = Vec::new();
     for thread in incident.story().threads.values() {
         for state in open_signals(&thread.signals) {
-            if selected == Some(thread.on.id) {
+            let is_here = selected == Some(thread.on.id)
+                || state
+                    .open_returns()
+                    .any(|one| selected == Some(successor_of(one)));
+            if is_here {
                 let said = format!("unresolved: {}", one(&thread.on.name, state));
                 return Some(Unresolved::Here(text(app, &said)));
             }
-            elsewhere.push(state.target.key.pid.to_string());
+            elsewhere.push(whom(state));
         }
     }
     (!elsewhere.is_empty())
         .then(|| Unresolved::Elsewhere(format!("unresolved signals: {}", elsewhere.join(", "))))
+}
+
+/// The pid of a process, and those as which it came back: `48271 (now 50211)`.
+fn whom(state: &SignalState) -> String {
+    let returns = state
+        .open_returns()
+        .map(|one| format!(" (now {})", one.successor.key.pid));
+    let returns: String = returns.collect();
+    format!("{}{returns}", state.target.key.pid)
+}
+
+/// The instance as which a process came back.
+fn successor_of(one: &Return) -> InstanceId {
+    let instance = one.successor.instance.as_ref();
+    instance.map_or(InstanceId(one.successor.key), |instance| instance.id)
 }
 
 /// Signals without an end.
@@ -99,6 +120,10 @@ fn one(name: &str, state: &SignalState) -> String {
     let signal = &state.signal;
     match &state.outcome {
         Some(found) => {
+            let returns: Vec<String> = state.open_returns().map(|one| one.words(signal)).collect();
+            if !returns.is_empty() {
+                return format!("{pid} ({name}) {}", returns.join("; "));
+            }
             let next = if signal == "TERM" && state.was_sent() {
                 "; K offers forced containment"
             } else {

@@ -7,7 +7,7 @@ use super::paint::{Para, safe, say};
 use super::theme::Tone;
 use crate::app::App;
 use crate::model::finding::Finding;
-use crate::model::host::{Os, Visibility};
+use crate::model::host::{Lack, Os, Visibility};
 use crate::model::world::World;
 use crate::table::counts::counts;
 use crate::table::tree::Scope;
@@ -177,9 +177,13 @@ fn partial_view(shown: Shown<'_>) -> Vec<Para> {
             let servers = several(u32::try_from(unjudged.len()).unwrap_or(u32::MAX), "server");
             text = format!("{text} {servers} of {} cannot be judged.", users.join(" and "));
         }
-        if sample.observer.uid != 0 {
-            text = format!("{text} With sudo: sudo {}", sample.observer.program.lossy());
-        }
+        text = match sample.lack() {
+            Lack::Root => format!("{text} With sudo: sudo {}", sample.observer.program.lossy()),
+            Lack::Ptrace => {
+                format!("{text} This root lacks CAP_SYS_PTRACE: look from outside the container.")
+            }
+            Lack::Exempt => text,
+        };
         notes.push(Para::bare(say(&text, Tone::Warning)));
     }
     if sample.host.os == Os::Macos && sample.observer.uid != 0 {

@@ -1,5 +1,7 @@
 //! The second look after a signal: what became of the target, and what is left of its instance.
 
+mod returned;
+
 use crate::model::act::{Signal, Target, Watched};
 use crate::model::identity::ProcessKey;
 use crate::model::instance::Instance;
@@ -8,6 +10,9 @@ use crate::model::process::Process;
 use crate::model::world::World;
 
 use super::names::some;
+use returned::Likeness;
+
+pub use returned::{Departed, Successor, returned};
 
 /// How far apart the clocks of starts (ticks since boot) and of signals (wall time) may read one moment.
 const CLOCKS_MS: i64 = 50;
@@ -41,6 +46,7 @@ pub fn aftermath(
             after_ms: Some(wait_ms),
             own: doing(now, signal),
             left: String::new(),
+            back: Vec::new(),
         };
     }
     let back = case.came_back();
@@ -57,6 +63,7 @@ pub fn aftermath(
         after_ms: watched.exited_after_ms,
         own: own.join("; "),
         left: case.left(&back),
+        back: back.iter().map(|one| one.key).collect(),
     }
 }
 
@@ -119,10 +126,12 @@ impl<'a> Case<'a> {
         self.before.judged.instance(self.target.member?.0)
     }
 
-    /// The processes that began since, with the same argv and user.
+    /// The processes that began since and are the same server.
     fn came_back(&self) -> Vec<&'a Process> {
-        let argv = self.target.argv.value().filter(|argv| !argv.is_empty());
-        let (Some(argv), Some(was)) = (argv, self.before.sample.get(self.target.key)) else {
+        let Some(was) = self.before.sample.get(self.target.key) else {
+            return Vec::new();
+        };
+        let Some(like) = Likeness::of(self.target, was) else {
             return Vec::new();
         };
         let candidates = self.after.sample.processes.values().map(AsRef::as_ref);
@@ -130,9 +139,7 @@ impl<'a> Case<'a> {
             one.key != self.target.key
                 && one.key.start >= was.key.start
                 && self.before.sample.get(one.key).is_none()
-                && one.argv.value() == Some(argv)
-                && one.uid.value() == was.uid.value()
-                && !one.is_zombie()
+                && like.is_of(one)
                 && self
                     .sent_at
                     .is_none_or(|sent| self.after.sample.started_at(one).0 + CLOCKS_MS >= sent)

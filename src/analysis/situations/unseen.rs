@@ -28,6 +28,31 @@ fn denied_descriptors_are_unknown_never_severed() {
     assert!(text.contains("the rights of its user, or root"), "{text}");
 }
 
+/// Advice is for whoever reads: root is not told to become root.
+#[test]
+fn what_would_help_against_hidepid_depends_on_who_reads() {
+    for (uid, told, not) in [
+        (
+            0,
+            "CAP_SYS_PTRACE, which this root lacks, they can be seen",
+            "root's rights",
+        ),
+        (1000, "with root's rights they can be seen", "CAP_SYS_PTRACE"),
+    ] {
+        let mut machine = on_pipes();
+        machine.end(CLIENT, 1);
+        machine.hidden = Some(3);
+        machine.observer_uid = uid;
+        let judged = once(&machine);
+        let texts: String = instance(&judged, SERVER)
+            .facts
+            .iter()
+            .map(|fact| fact.text.as_str())
+            .collect();
+        assert!(texts.contains(told) && !texts.contains(not), "{texts}");
+    }
+}
+
 #[test]
 fn an_unreadable_process_of_the_same_user_could_hold_the_pipe() {
     let mut machine = on_pipes();

@@ -3,6 +3,7 @@
 
 mod confirm;
 mod dialog;
+mod lookout;
 mod missing;
 mod open;
 mod run;
@@ -37,6 +38,8 @@ pub struct Act {
     pub(super) run: Option<Run>,
     /// The order that saves the sample after the second look.
     pub(super) saving: Option<JobId>,
+    /// Servers that have exited, and may come back.
+    lookout: lookout::Lookout,
 }
 
 impl Act {
@@ -209,8 +212,9 @@ pub struct Run {
     pub(super) stage: Stage,
     /// Steps that are passed over, to be journalled before the first signal.
     pub(super) overrides: Vec<Missing>,
-    /// Whether the operator has withdrawn the targets that have no signal yet.
-    pub(super) is_withdrawn: bool,
+    /// Why the targets that have no signal yet get none: the operator has withdrawn them, or one that had
+    /// exited came back.
+    pub(super) withdrawn: Option<String>,
 }
 
 /// One target of a run.
@@ -292,7 +296,7 @@ impl Run {
 
     /// Returns whether targets wait that can still be withdrawn.
     pub fn can_withdraw(&self) -> bool {
-        self.is_under_way() && !self.is_withdrawn && self.waiting() > 0
+        self.is_under_way() && self.withdrawn.is_none() && self.waiting() > 0
     }
 
     /// Returns the targets, in their order.

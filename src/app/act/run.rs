@@ -5,9 +5,10 @@
 use std::sync::Arc;
 
 use super::confirm::live_clients;
+use super::lookout::{self, Gone};
 use super::missing::is_kept;
 use super::{Dialog, Run, Shot, ShotState, Stage, dialog};
-use crate::analysis::aftermath;
+use crate::analysis::{Departed, aftermath};
 use crate::app::App;
 use crate::app::effect::{Effect, JobId, Order, Signalling};
 use crate::app::freeze::SavedFile;
@@ -20,6 +21,9 @@ use crate::model::identity::ProcessKey;
 use crate::model::plan::{Aftermath, Ending};
 use crate::model::time::UnixMillis;
 use crate::model::world::World;
+
+/// Why the rest gets no signal where the operator says so.
+const WITHDRAWN: &str = "the rest was withdrawn";
 
 /// A wall clock that is this much behind the signal was set back.
 const SET_BACK_MS: i64 = 5000;
@@ -62,7 +66,7 @@ pub(super) fn start(app: &mut App, dialog: &Dialog) -> Vec<Effect> {
         at: 0,
         stage: Stage::Opening,
         overrides,
-        is_withdrawn: false,
+        withdrawn: None,
     });
     app.popup = Some(Popup::new(Content::Acting));
     opened(app)
@@ -238,14 +242,14 @@ pub(in crate::app) fn withdraw(app: &mut App) -> usize {
     let Some(run) = app.act.run.as_mut().filter(|run| run.is_under_way()) else {
         return 0;
     };
-    run.is_withdrawn = true;
+    run.withdrawn.get_or_insert_with(|| WITHDRAWN.to_owned());
     run.waiting()
 }
 
 /// Orders the signal to the target that is next.
 fn send(app: &mut App) -> Vec<Effect> {
-    if app.act.run.as_ref().is_some_and(|run| run.is_withdrawn) {
-        return stop(app, "the rest was withdrawn".to_owned());
+    if let Some(why) = app.act.run.as_ref().and_then(|run| run.withdrawn.clone()) {
+        return stop(app, why);
     }
     let wait_ms = app.options.second_look_ms;
     let newest = app.feed.newest().cloned();
@@ -331,6 +335,7 @@ pub(in crate::app) fn signalled(
         was_sent: false,
         is_told,
         announced,
+        departed: None,
     };
     ended(app, found)
 }
@@ -345,6 +350,8 @@ struct Found {
     is_told: bool,
     /// The entry that announced the signal.
     announced: Option<u64>,
+    /// How to know it again, where it has exited.
+    departed: Option<Departed>,
 }
 
 /// Returns the number of the entry that announced a signal, among those that came with its answer: the
@@ -401,8 +408,14 @@ pub(in crate::app) fn watched(app: &mut App, job: JobId, found: Watched) -> Vec<
     Vec::new()
 }
 
-/// Takes a new sample: the second look, where it is due.
+/// Takes a new sample: the second look, where it is due, and whoever came back later.
 pub(in crate::app) fn world(app: &mut App, world: &Arc<World>) -> Vec<Effect> {
+    let mut effects = second_look(app, world);
+    effects.extend(lookout::look(app, world));
+    effects
+}
+
+fn second_look(app: &mut App, world: &Arc<World>) -> Vec<Effect> {
     let wait_ms = i64::try_from(app.options.second_look_ms).unwrap_or(i64::MAX);
     let wait = app.options.second_look_ms;
     let Some(run) = &mut app.act.run else {
@@ -432,6 +445,10 @@ pub(in crate::app) fn world(app: &mut App, world: &Arc<World>) -> Vec<Effect> {
         return Vec::new();
     };
     let found = aftermath(baseline, world, &shot.target, signal, wait, watched);
+    let departed = (found.ending == Ending::Exited && lookout::is_looked_for(&shot.target))
+        .then(|| Departed::new(&baseline.sample, &world.sample, &shot.target, watched))
+        .flatten();
+    app.act.lookout.tell(found.back.iter().copied());
     let found = Found {
         outcome: kind(&found),
         after_ms: found.after_ms,
@@ -439,6 +456,7 @@ pub(in crate::app) fn world(app: &mut App, world: &Arc<World>) -> Vec<Effect> {
         was_sent: true,
         is_told: false,
         announced: *announced,
+        departed,
     };
     ended(app, found)
 }
@@ -454,6 +472,7 @@ fn kind(found: &Aftermath) -> OutcomeKind {
 /// Journals the outcome of a target; goes on with the next one, or stops at a surprise. The sample of
 /// the second look is saved behind the last.
 fn ended(app: &mut App, found: Found) -> Vec<Effect> {
+    let incident = app.keep.incident();
     let Some(run) = &mut app.act.run else {
         return Vec::new();
     };
@@ -485,20 +504,31 @@ fn ended(app: &mut App, found: Found) -> Vec<Effect> {
         detail: (!found.detail.is_empty()).then_some(found.detail),
         announced: found.announced,
     });
+    let gone = found.departed.map(|departed| Gone {
+        departed,
+        named: shot.named.clone(),
+        name: shot.name.clone(),
+        signal,
+        announced: found.announced,
+        incident: incident.map(|incident| incident.story().incident.clone()),
+    });
+    if let Some(gone) = gone {
+        app.act.lookout.add(gone);
+    }
     run.at += 1;
     let goes_on = well && run.at < run.shots.len();
-    let withdrawn = run.is_withdrawn;
+    let withdrawn = run.withdrawn.clone();
     let mut effects = entry.map_or_else(Vec::new, |entry| {
         keep::append(app, entry, format!("the outcome of {what}"))
     });
-    if goes_on && !withdrawn {
+    if goes_on && withdrawn.is_none() {
         app.say(what);
         effects.extend(send(app));
         return effects;
     }
     effects.extend(save_after(app));
-    if goes_on {
-        effects.extend(stop(app, format!("{what}; the rest was withdrawn")));
+    if let Some(why) = withdrawn.filter(|_| goes_on) {
+        effects.extend(stop(app, format!("{what}; {why}")));
     } else if well {
         set(app, Stage::Ended(None));
         app.say(what);

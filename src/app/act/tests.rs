@@ -2,4 +2,5 @@
 
 mod keys;
 mod random;
+mod returns;
 mod sending;

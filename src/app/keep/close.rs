@@ -113,12 +113,20 @@ fn look(app: &App) -> Result<Vec<(Entry, String)>, String> {
     open.into_iter().map(|state| found(world, state)).collect()
 }
 
-/// Returns what became of a signalled process, as far as a sample shows it.
+/// Returns what became of a signalled process, or of whoever it came back as, as far as a sample shows it.
 fn found(world: &World, state: &SignalState) -> Result<(Entry, String), String> {
     let sample = &world.sample;
-    let key = state.target.key;
+    let successor = state.open_returns().last().map(|one| one.successor.key);
+    let key = successor.unwrap_or(state.target.key);
     let at = sample.taken_at.rfc3339();
     let (outcome, detail) = match sample.get(key) {
+        Some(process) if successor.is_some() && process.state != ZOMBIE => (
+            OutcomeKind::CameBack,
+            format!(
+                "as {}, state {} when looked at again at {at}",
+                key.pid, process.state
+            ),
+        ),
         Some(process) if process.state == ZOMBIE => (
             OutcomeKind::Exited,
             format!(
@@ -140,7 +148,14 @@ fn found(world: &World, state: &SignalState) -> Result<(Entry, String), String> 
             format!("gone when looked at again at {at}; when it ended was not seen"),
         ),
     };
-    let what = format!("{} after {}: {}", key.pid, state.signal, outcome.words());
+    let detail = match successor {
+        Some(key) if outcome != OutcomeKind::CameBack => {
+            format!("it came back as {}, and that is {detail}", key.pid)
+        }
+        _ => detail,
+    };
+    let whom = state.target.key.pid;
+    let what = format!("{whom} after {}: {}", state.signal, outcome.words());
     let entry = Entry::Outcome {
         signal: state.signal.clone(),
         target: state.target.clone(),

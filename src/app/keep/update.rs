@@ -10,7 +10,7 @@ use crate::app::effect::{Effect, JobId, Offer, Opened, Order};
 use crate::app::popup::{Content, Popup};
 use crate::app::prompt::{Prompt, Purpose};
 use crate::app::{App, Feed};
-use crate::journal::story::open_signals;
+use crate::journal::story::{SignalState, open_signals};
 use crate::journal::{Entry, InstanceRef, Line, Story, Subject};
 use crate::model::time::UnixMillis;
 use crate::model::world::World;
@@ -498,7 +498,9 @@ pub(super) fn left_open(app: &App) -> Vec<String> {
         .filter_map(|thread| {
             let record = super::record::of(app, &thread.on, world);
             let leads = record.open_leads().count();
-            let signals = open_signals(&record.signals).count();
+            let (back, signals): (Vec<&SignalState>, Vec<&SignalState>) =
+                open_signals(&record.signals).partition(|signal| signal.open_returns().next().is_some());
+            let signals = signals.len();
             let mut parts = Vec::new();
             if leads > 0 {
                 parts.push(format!(
@@ -509,6 +511,10 @@ pub(super) fn left_open(app: &App) -> Vec<String> {
             if signals > 0 {
                 let noun = if signals == 1 { "signal" } else { "signals" };
                 parts.push(format!("{signals} {noun} without an outcome (Alt-l looks again)"));
+            }
+            for one in back.iter().flat_map(|signal| signal.open_returns()) {
+                let pid = one.successor.key.pid;
+                parts.push(format!("it came back as {pid} (Alt-l looks again)"));
             }
             let name = format!("{} {}", thread.on.name, thread.on.pid());
             (!parts.is_empty()).then(|| format!("{name}: {}", parts.join(", ")))

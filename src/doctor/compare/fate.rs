@@ -5,6 +5,7 @@ use super::{Found, absent, check, only, works, wrong};
 use crate::doctor::part::Kind;
 use crate::doctor::truth::Truth;
 use crate::model::finding::{Finding, Lineage};
+use crate::model::host::Lack;
 use crate::model::world::World;
 use crate::report::doctor::{Answer, Check};
 
@@ -86,7 +87,11 @@ pub(super) fn severed(truth: &Truth, world: &World) -> Check {
             "unknown: a process that may not be read could hold the other end (same user or session, or outside \
              this namespace)",
         ))
-        .advised("run it as root, on the machine itself"),
+        .advised(match world.sample.lack() {
+            Lack::Root => "run it as root, on the machine itself",
+            Lack::Ptrace => "this root lacks CAP_SYS_PTRACE: run it on the machine itself, outside the container",
+            Lack::Exempt => "run it on the machine itself",
+        }),
         other => check(wrong(format!("its stdin has no writer, and it was called {}", other.word()))),
     }
 }

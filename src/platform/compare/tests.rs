@@ -37,7 +37,7 @@ fn told(seen: (Reading<Argv>, Reading<OsBytes>), now: (Reading<Argv>, Reading<Os
         exe: seen.1,
         member: None,
     };
-    match compare(&target, now) {
+    match compare(&target, now, 1000) {
         Standing::Same(_) => "same".to_owned(),
         Standing::Changed(_, differences) => differences
             .iter()

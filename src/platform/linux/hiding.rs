@@ -90,15 +90,15 @@ fn judge(mount: &HidePid, reads: Reads) -> Option<Hiding> {
         ),
         (true, _) => format!(
             "mounted with hidepid={value}: processes that this program may not trace are not shown; with \
-             CAP_SYS_PTRACE, which root has, they are"
+             CAP_SYS_PTRACE, which root has unless it was taken away, they are"
         ),
         (false, true) => format!(
             "mounted with hidepid={value}: other users' processes are listed and closed; with CAP_SYS_PTRACE, \
-             which root has, or in the group {gid} they are open"
+             which root has unless it was taken away, or in the group {gid} they are open"
         ),
         (false, false) => format!(
             "mounted with hidepid={value}: other users' processes are not shown; with CAP_SYS_PTRACE, which root \
-             has, or in the group {gid} they are"
+             has unless it was taken away, or in the group {gid} they are"
         ),
     };
     Some(Hiding { listed, text })

@@ -97,6 +97,7 @@ impl Source for MacosSource {
         let readable = keys.filter(|key| self.table.readable(*key)).count();
         let closed = processes.len() - readable;
         let host = host::now(kernel, &mut self.host, clocks);
+        let problems = problems(closed, observer.uid);
         let cost_us = kernel.clocks().own_cpu_us.saturating_sub(clocks.own_cpu_us);
         Ok(Sample {
             taken_at: clocks.wall(),
@@ -120,7 +121,7 @@ impl Source for MacosSource {
             terminal_masters: BTreeMap::new(),
             units: Vec::new(),
             unsearched: Vec::new(),
-            problems: problems(closed),
+            problems,
         })
     }
 
@@ -187,13 +188,18 @@ impl MacosSource {
     }
 }
 
-/// What this system does not show, said once; `closed` processes are of other users.
-fn problems(closed: usize) -> Vec<Problem> {
+/// What this system does not show, said once; `closed` processes are of other users than `own`, who reads.
+fn problems(closed: usize, own: u32) -> Vec<Problem> {
     let problem = |what: &str, kind, detail: String| Problem {
         pid: None,
         what: what.into(),
         kind,
         detail,
+    };
+    let who = if own == 0 {
+        "the system denies them even to root"
+    } else {
+        "root reads them"
     };
     let mut problems = vec![
         problem(
@@ -213,7 +219,7 @@ fn problems(closed: usize) -> Vec<Problem> {
             Absence::Denied,
             format!(
                 "{closed} processes of other users: arguments, descriptors, directory are closed, memory, CPU time \
-                 and threads show as 0; root reads them"
+                 and threads show as 0; {who}"
             ),
         ));
     }

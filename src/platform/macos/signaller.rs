@@ -92,7 +92,7 @@ impl MacosSignaller {
             Ok(Found::Exiting) => Standing::Unread(format!("{} is exiting: look again", target.key.pid)),
             Ok(Found::Process(_, now)) if unique.is_some_and(|seen| seen != now) => Standing::Replaced,
             Ok(Found::Process(process, _)) if process.is_zombie() => Standing::Same(process),
-            Ok(Found::Process(process, _)) => compare(target, *process),
+            Ok(Found::Process(process, _)) => compare(target, *process, self.kernel.own().uid),
         }
     }
 

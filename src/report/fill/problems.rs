@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::model::host::Lack;
 use crate::model::identity::{Pid, ProcessKey};
 use crate::model::process::Process;
 use crate::model::reading::{Absence, Reading};
@@ -113,8 +114,13 @@ fn note<T>(rows: &mut Missing, field: &'static str, reading: &Reading<T>) {
 /// Returns what to know or do about an absence.
 pub(in crate::report) fn hint(world: &World, process: &Process, kind: Absence) -> String {
     match kind {
-        Absence::Denied if world.sample.observer.uid == 0 => {
-            "refused even to root: it may live in another user namespace, or a security module forbids it".to_owned()
+        Absence::Denied if world.sample.lack() == Lack::Ptrace => {
+            "refused even to root: this root lacks CAP_SYS_PTRACE there, as in a container or another user \
+             namespace, or a security module forbids it"
+                .to_owned()
+        }
+        Absence::Denied if world.sample.lack() == Lack::Exempt => {
+            "refused even to root: the system protects it".to_owned()
         }
         Absence::Denied if process.uid.value() == Some(&world.sample.observer.uid) => {
             "refused although it is this user's: it gave itself other rights or is not dumpable; read it as root"

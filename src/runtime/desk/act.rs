@@ -1,6 +1,8 @@
 //! Signals: announced on the disk, sent, and told as they came out. The wait behind one is another
 //! thread's, so that the desk goes on meanwhile.
 
+pub(super) mod returned;
+
 use std::sync::mpsc::{self, Sender};
 use std::time::{Duration, Instant};
 

@@ -3,13 +3,15 @@
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Cursor, Read};
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::act::{Hand, Signalled, Wait};
+use super::act::{Hand, Signalled, Wait, returned};
 use crate::app::freeze::SavedFile;
 use crate::app::{Attach, Copy, Material, Offer, Opened, Order, Outcome, Signalling};
 use crate::journal::entry::{AttachedFrom, SnapshotReason};
+use crate::journal::returned::Place;
 use crate::journal::{Entry, Line, Operator};
 use crate::model::host::Observer;
 use crate::model::world::World;
@@ -105,7 +107,10 @@ impl Work {
                 None => self.join(&on),
             })),
             Order::FindOpen(on) => Outcome::Found(self.newest_open(&on)),
-            Order::Append(entry) => Outcome::Written(self.append(*entry)),
+            Order::Append(entry) => match Place::of(&entry) {
+                Some(place) => self.came_back(place, *entry),
+                None => Outcome::Written(self.append(*entry)),
+            },
             // The desk gives it to another thread before it comes here.
             Order::Run(_) => Outcome::Ran(Err("the desk itself runs nothing".to_owned())),
             Order::Attach(attach) => match &mut self.open {
@@ -137,6 +142,13 @@ impl Work {
             self.open = None;
         }
         Ok(lines)
+    }
+
+    fn came_back(&mut self, place: Place, entry: Entry) -> Outcome {
+        match &mut self.open {
+            Some(open) => returned::journal(open, place, entry),
+            None => Outcome::Refused(NOT_OPEN.to_owned()),
+        }
     }
 
     /// Returns the newest open incident of this operator, and remembers it: that one is gone on with.
@@ -286,11 +298,28 @@ impl Open {
 
     /// Appends an entry, behind those that are owed.
     pub(super) fn write(&mut self, entry: Entry) -> Result<Receipt, StoreError> {
+        self.pay()?;
+        self.incident.append(entry, &self.operator, wall_clock())
+    }
+
+    /// Appends an entry, behind those that are owed, where the lines of the journal say that it has its
+    /// place there.
+    pub(super) fn write_where(
+        &mut self,
+        entry: Entry,
+        place: &mut dyn FnMut(&Line) -> ControlFlow<bool>,
+    ) -> Result<Option<Receipt>, StoreError> {
+        self.pay()?;
+        self.incident
+            .append_where(entry, &self.operator, wall_clock(), place)
+    }
+
+    fn pay(&mut self) -> Result<(), StoreError> {
         while let Some(owed) = self.owed.first() {
             self.incident.append(owed.clone(), &self.operator, wall_clock())?;
             self.owed.remove(0);
         }
-        self.incident.append(entry, &self.operator, wall_clock())
+        Ok(())
     }
 
     /// Keeps what happened and could not be written, for the next time.

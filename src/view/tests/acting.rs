@@ -154,6 +154,47 @@ fn an_outcome_is_shown_and_one_without_an_end_stays_in_the_step_line() {
     insta::assert_snapshot!("unresolved_elsewhere_80", screen(&bench.app));
 }
 
+/// git 48271 has exited, and 50211 is started as it, 5 s later.
+#[test]
+fn one_that_comes_back_is_said_and_stays_in_the_step_line() {
+    let without = || {
+        let mut scene = live();
+        for number in [48_271, 48_290] {
+            scene.sample.processes.remove(&pid(number));
+        }
+        let git = pid(48_271);
+        scene.judged.instances.retain(|one| one.lead_process().pid != git);
+        scene
+    };
+    let mut bench = Bench::new(live());
+    bench.press("T OPS-1412 <enter> o 271 <enter>");
+    bench.watched(Some(212));
+    bench.later(3000, without());
+    let mut scene = without();
+    let server = live().sample.process(pid(48_271)).expect("git").clone();
+    let instance = live()
+        .judged
+        .instances
+        .into_iter()
+        .find(|one| one.id.0 == server.key);
+    let (mut server, mut instance) = (server, instance.expect("git"));
+    server.key.pid = pid(50_211);
+    server.key.start.0 = (scene.sample.since_boot_ms + 8000) / 10;
+    instance.id.0 = server.key;
+    instance.top = server.key;
+    instance.server = Some(server.key);
+    instance.helpers.clear();
+    scene
+        .sample
+        .processes
+        .insert(pid(50_211), std::sync::Arc::new(server));
+    scene.judged.instances.push(instance);
+    bench.later(9000, scene);
+    insta::assert_snapshot!("came_back_80", screen(&bench.app));
+    bench.press("<esc> / pid:50211 <enter> <end> <up> <down>");
+    insta::assert_snapshot!("came_back_selected_80", screen(&bench.app));
+}
+
 #[test]
 fn exited_and_nothing_left() {
     let mut bench = Bench::new(live());

@@ -14,6 +14,8 @@ mod kit;
 mod procedure;
 mod receipts;
 #[cfg(target_os = "linux")]
+mod returns;
+#[cfg(target_os = "linux")]
 mod sent;
 #[cfg(target_os = "linux")]
 mod withheld;

@@ -21,6 +21,7 @@ use crate::platform::linux::parse::stat::Stat;
 use crate::platform::linux::pidfd::{Pidfds, has_exited};
 use crate::platform::linux::reader::{Reader, absence, absent};
 use crate::platform::linux::users::Users;
+use crate::platform::permission::to_read;
 use crate::platform::{SourceError, Watch};
 
 /// Most processes that are held: three dialogs of twenty targets. The oldest hold is given up first.
@@ -183,7 +184,7 @@ impl Looker {
                 (Ok(Found::Process(mut process, stage)), lives) => match (stage, lives) {
                     (Stage::Running, true) => {
                         process.pidfd_inode = held.inode;
-                        return compare(target, *process);
+                        return compare(target, *process, own_uid());
                     }
                     (Stage::Zombie, false) => {
                         process.pidfd_inode = held.inode;
@@ -345,9 +346,7 @@ impl Looker {
                 .ok_or_else(|| format!("{root}/{pid}/stat was not understood")),
             Err(errno) => match absence(errno) {
                 Absence::Gone => Ok(None),
-                Absence::Denied => Err(format!(
-                    "read {root}/{pid}/stat: {errno}; start mcpwake as the owner of {pid} or as root"
-                )),
+                Absence::Denied => Err(format!("read {root}/{pid}/stat: {errno}; {}", to_read(own_uid()))),
                 Absence::Unsupported | Absence::Failed => {
                     Err(format!("read {root}/{pid}/stat: {errno}; look again"))
                 }
@@ -357,7 +356,10 @@ impl Looker {
 
     fn hidden(&self, pid: Pid) -> String {
         let root = self.proc_root.display();
-        format!("{pid} lives, and {root} does not show it (hidepid): root sees it")
+        format!(
+            "{pid} lives, and {root} does not show it (hidepid): {}",
+            to_read(own_uid())
+        )
     }
 
     /// Pids are those of the proc file system, and the calls take those of this process's own namespace:
@@ -384,6 +386,11 @@ fn wait_for_end(held: &Held) {
         // Whether it came is read again.
         let _ = has_exited(file, EXITING);
     }
+}
+
+/// The user id that this program reads with.
+fn own_uid() -> u32 {
+    rustix::process::geteuid().as_raw()
 }
 
 /// Returns whether two inodes may be of one process: those that are known are the same.

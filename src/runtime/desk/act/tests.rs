@@ -2,6 +2,7 @@
 
 #[cfg(target_os = "linux")]
 mod real;
+mod returned;
 
 use std::collections::VecDeque;
 use std::fs;
@@ -77,7 +78,7 @@ struct Scene {
     opened: Opened,
     log: Arc<Mutex<Vec<String>>>,
     exit: Sender<()>,
-    _state: TempDir,
+    state: TempDir,
 }
 
 impl Scene {
@@ -101,7 +102,7 @@ impl Scene {
             opened,
             log,
             exit,
-            _state: state,
+            state,
         }
     }
 
@@ -461,7 +462,10 @@ fn next(desk: &mut Desk) -> Answer {
 #[test]
 fn the_wait_is_told_under_the_same_number_and_holds_nobody_up() {
     let Scene {
-        work, exit, _state, ..
+        work,
+        exit,
+        state: _state,
+        ..
     } = Scene::new(&[Sent::Accepted], Way::KeptPidfd);
     let mut desk = Desk::start(work).unwrap();
     let waiting = Signalling {
