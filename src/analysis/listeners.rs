@@ -67,7 +67,7 @@ pub(crate) fn of<'a>(court: &Court<'_>, processes: impl Iterator<Item = &'a Proc
         add_peer(court, &mut found, socket);
     }
     for socket in inet.iter().filter(|one| one.state == "LISTEN") {
-        add_waiting(court, &mut found, socket);
+        add_waiting(court, &mut found, socket, &inodes);
     }
     for inode in &inodes {
         if let Some(socket) = sockets.unix.get(inode).filter(|socket| !socket.listening) {
@@ -119,8 +119,9 @@ pub(crate) fn connection(court: &Court<'_>, inode: u64) -> Option<String> {
 }
 
 /// Adds those of this host whose connection the kernel has made and the listener has not accepted yet: nobody
-/// has a descriptor of its near end. A busy server leaves its callers there.
-fn add_waiting(court: &Court<'_>, found: &mut Listening, listener: &InetSocket) {
+/// has a descriptor of its near end. A busy server leaves its callers there. What it has opened itself (`own`)
+/// is no caller.
+fn add_waiting(court: &Court<'_>, found: &mut Listening, listener: &InetSocket, own: &BTreeSet<u64>) {
     let Some(sockets) = court.sample.sockets.value() else {
         return;
     };
@@ -135,18 +136,19 @@ fn add_waiting(court: &Court<'_>, found: &mut Listening, listener: &InetSocket) 
         let to_listener = ends.protocol == Protocol::Tcp
             && ends.remote.port() == listener.local.port()
             && (here == there || here.is_unspecified() && of_this_host);
-        if !to_listener || court.connections.contains_key(&ends.swapped()) {
+        if !to_listener || own.contains(inode) || court.connections.contains_key(&ends.swapped()) {
             continue;
         }
-        let Some(caller) = court.sample.holders.get(inode).and_then(|all| all.first()) else {
-            continue;
-        };
-        let who = court.call(caller.process);
+        let caller = court.sample.holders.get(inode).and_then(|all| all.first());
+        let who = caller.map_or_else(String::new, |caller| format!(" ({})", court.call(caller.process)));
         push_new(
             &mut found.peers,
-            format!("tcp {} ({who}), not accepted yet", ends.local),
+            format!("tcp {}{who}, not accepted yet", ends.local),
         );
-        found.local_peers.push(caller.process);
+        match caller {
+            Some(caller) => found.local_peers.push(caller.process),
+            None => found.foreign += 1,
+        }
     }
 }
 
