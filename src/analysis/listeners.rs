@@ -161,18 +161,15 @@ fn add_unix_peer(court: &Court<'_>, found: &mut Listening, socket: &UnixSocket) 
     let Some(peer) = socket.peer.filter(|peer| *peer != 0) else {
         return;
     };
-    match court.sample.holders.get(&peer).and_then(|all| all.first()) {
-        Some(holder) => {
-            push_new(
-                &mut found.peers,
-                format!("{path} ({})", court.call(holder.process)),
-            );
-            found.local_peers.push(holder.process);
-        }
-        None => {
-            push_new(&mut found.peers, path);
-            found.foreign += 1;
-        }
+    if let Some(holder) = court.sample.holders.get(&peer).and_then(|all| all.first()) {
+        push_new(
+            &mut found.peers,
+            format!("{path} ({})", court.call(holder.process)),
+        );
+        found.local_peers.push(holder.process);
+    } else {
+        push_new(&mut found.peers, path);
+        found.foreign += 1;
     }
 }
 
