@@ -157,8 +157,8 @@ impl<'c, 'a> Case<'c, 'a> {
         let Some(server) = self.chain.first() else {
             return self.unknown("gone", "the process vanished while it was being judged", "/proc");
         };
-        if let Some(Target::Terminal { path, hung_up }) = wire::descriptor(server, 0).map(|one| &one.target) {
-            return self.terminal(server, &path.lossy(), *hung_up);
+        if let Some((fd, Target::Terminal { path, hung_up })) = wire::terminal(server) {
+            return self.terminal(server, fd, &path.lossy(), *hung_up);
         }
         let source = format!("/proc/{}/fd", server.key.pid);
         match server.descriptors.absence() {
@@ -238,8 +238,8 @@ impl<'c, 'a> Case<'c, 'a> {
         Some(self.unknown("stdin_is_connection", text, "sock_diag"))
     }
 
-    fn terminal(&self, server: &Process, path: &str, hung_up: bool) -> Judgement {
-        let source = format!("/proc/{}/fd/0", server.key.pid);
+    fn terminal(&self, server: &Process, fd: u32, path: &str, hung_up: bool) -> Judgement {
+        let source = format!("/proc/{}/fd/{fd}", server.key.pid);
         if hung_up {
             let fact = strong(
                 "terminal_hung_up",
@@ -250,6 +250,9 @@ impl<'c, 'a> Case<'c, 'a> {
         }
         let index = wire::terminal_number(path);
         let masters = index.and_then(|index| self.court.sample.terminal_masters.get(&index));
+        if let Some(found) = self.through_terminal(masters.map_or(&[][..], Vec::as_slice), path) {
+            return found;
+        }
         let master = masters.and_then(|holders| holders.first());
         match (index, master) {
             (Some(_), None) => self.unknown(
@@ -272,7 +275,7 @@ impl<'c, 'a> Case<'c, 'a> {
     }
 
     /// Steps 4 to 8: there is a wire.
-    fn on_wire(&self, wire: Wire) -> Judgement {
+    pub(super) fn on_wire(&self, wire: Wire) -> Judgement {
         let other = wire::other_end(self.court.sample, wire.stdin);
         match &other {
             OtherEnd::Holders(holders) => self.held(wire, holders),

@@ -200,6 +200,14 @@ impl Grouping<'_> {
                 stage,
             });
         }
+        // A second fork beside the one that talks.
+        let above = self.tree.parent(process.key.pid);
+        if parent.stage == Stage::Launcher && above.is_some_and(|above| above.args() == process.args()) {
+            return Some(Place {
+                stage: Stage::Helper,
+                ..parent
+            });
+        }
         if parent.stage == Stage::Server
             && let Some(stage) = self.same_server(process, mark)
         {
@@ -230,7 +238,8 @@ impl Grouping<'_> {
     fn same_server(&self, process: &Process, mark: Mark) -> Option<Stage> {
         let parent = self.tree.parent(process.key.pid)?;
         if parent.args() == process.args() {
-            return Some(Stage::Helper);
+            let serves = self.serves_for(parent, process);
+            return Some(if serves { Stage::Server } else { Stage::Helper });
         }
         let wire = self.own_wire(parent);
         let same_end = match wire {
@@ -239,6 +248,25 @@ impl Grouping<'_> {
             None => self.name(parent).is_some() && self.name(parent) == self.name(process),
         };
         (same_end && mark.role == Role::Server).then_some(Stage::Server)
+    }
+
+    /// Returns whether a fork talks in place of its parent: that one has let go of the wire, and the fork
+    /// still has it. A wire between the two is none.
+    fn serves_for(&self, parent: &Process, fork: &Process) -> bool {
+        if parent.descriptors.value().is_none() || self.own_wire(parent).is_some() {
+            return false;
+        }
+        let Some(stdin) = wire::stdin(self.sample, fork) else {
+            return false;
+        };
+        let below = self.tree.descendants(parent.key.pid);
+        match wire::other_end(self.sample, stdin) {
+            OtherEnd::Closed | OtherEnd::NoHolder => true,
+            OtherEnd::Holders(holders) => holders
+                .iter()
+                .any(|holder| holder.process != parent.key && !below.contains(&holder.process.pid)),
+            OtherEnd::Hidden { .. } | OtherEnd::Unread(_) => false,
+        }
     }
 
     fn name(&self, process: &Process) -> Option<&str> {

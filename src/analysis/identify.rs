@@ -65,7 +65,8 @@ impl Identities {
         let mut by_key = BTreeMap::new();
         for process in sample.processes.values() {
             let earlier = before.by_key.get(&process.key);
-            if process.kernel_thread || process.args().is_empty() && earlier.is_none() {
+            let nameless = process.args().is_empty() && process.exe.value().is_none();
+            if process.kernel_thread || nameless && earlier.is_none() {
                 continue;
             }
             let kept = earlier.filter(|one| same_files && one.basis.is_of(process));
@@ -167,6 +168,10 @@ impl Identity {
         };
         let client = known.catalog.client(&seen);
         let mut verdict = known.catalog.verdict(&basis.argv);
+        let plain = verdict.role == Role::Other && verdict.rule.is_none() && client.is_none();
+        if plain && let Some(found) = by_file(&basis, known) {
+            verdict = found;
+        }
         if verdict.undecided {
             verdict = by_place(process, known).unwrap_or(verdict);
         }
@@ -353,6 +358,32 @@ fn entries(seen: &Seen<'_>, known: &Known) -> Vec<(usize, EntryMatch)> {
         )
     });
     found
+}
+
+/// Asks again with the program file for a first element that is empty or another name: `execve` takes any, and
+/// `exec -a NAME` gives one. Arguments count only where nothing else names the program: behind another name they
+/// may be those of a program that does many things.
+fn by_file(basis: &Basis, known: &Known) -> Option<Verdict> {
+    let file: OsBytes = program(basis.exe.as_ref()?).to_vec().into();
+    let first = basis.argv.first().filter(|first| !first.is_empty());
+    if first.is_some_and(|first| first.basename() == file.basename()) {
+        return None;
+    }
+    let rest = match first {
+        Some(_) => &[][..],
+        None => basis.argv.get(1..).unwrap_or_default(),
+    };
+    let argv: Argv = std::iter::once(file).chain(rest.iter().cloned()).collect();
+    let verdict = known.catalog.verdict(&argv);
+    let how = if first.is_some() {
+        "its first argument is another name"
+    } else {
+        "its first argument is empty"
+    };
+    verdict.mcp.then(|| Verdict {
+        because: format!("{}, by its program file: {how}", verdict.because),
+        ..verdict
+    })
 }
 
 /// Asks again with the working directory in front of a relative script: `node dist/index.js` says

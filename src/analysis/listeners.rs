@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use crate::model::identity::ProcessKey;
 use crate::model::process::Process;
-use crate::model::socket::{InetSocket, Protocol, UnixKind};
+use crate::model::socket::{InetSocket, Protocol, UnixKind, UnixSocket};
 
 use super::court::Court;
 use super::wire::descriptors;
@@ -66,6 +66,14 @@ pub(crate) fn of<'a>(court: &Court<'_>, processes: impl Iterator<Item = &'a Proc
     }) {
         add_peer(court, &mut found, socket);
     }
+    for socket in inet.iter().filter(|one| one.state == "LISTEN") {
+        add_waiting(court, &mut found, socket, &inodes);
+    }
+    for inode in &inodes {
+        if let Some(socket) = sockets.unix.get(inode).filter(|socket| !socket.listening) {
+            add_unix_peer(court, &mut found, socket);
+        }
+    }
     found
 }
 
@@ -108,6 +116,61 @@ pub(crate) fn connection(court: &Court<'_>, inode: u64) -> Option<String> {
         (None, None) => "not connected".to_owned(),
     };
     Some(format!("a unix {kind} socket{path}, {who}"))
+}
+
+/// Adds those of this host whose connection the kernel has made and the listener has not accepted yet: nobody
+/// has a descriptor of its near end. A busy server leaves its callers there. What it has opened itself (`own`)
+/// is no caller.
+fn add_waiting(court: &Court<'_>, found: &mut Listening, listener: &InetSocket, own: &BTreeSet<u64>) {
+    let Some(sockets) = court.sample.sockets.value() else {
+        return;
+    };
+    let here = listener.local.ip().to_canonical();
+    for (inode, socket) in &sockets.inet {
+        let Some(ends) = Ends::of(socket).filter(|_| socket.state == "ESTAB") else {
+            continue;
+        };
+        let there = ends.remote.ip();
+        // An address of this host: its own connection comes from the same one, or from loopback.
+        let of_this_host = there.is_loopback() || there == ends.local.ip();
+        let to_listener = ends.protocol == Protocol::Tcp
+            && ends.remote.port() == listener.local.port()
+            && (here == there || here.is_unspecified() && of_this_host);
+        if !to_listener || own.contains(inode) || court.connections.contains_key(&ends.swapped()) {
+            continue;
+        }
+        let caller = court.sample.holders.get(inode).and_then(|all| all.first());
+        let who = caller.map_or_else(String::new, |caller| format!(" ({})", court.call(caller.process)));
+        push_new(
+            &mut found.peers,
+            format!("tcp {}{who}, not accepted yet", ends.local),
+        );
+        match caller {
+            Some(caller) => found.local_peers.push(caller.process),
+            None => found.foreign += 1,
+        }
+    }
+}
+
+/// Adds who is connected to a unix listener: an accepted socket has the listener's path.
+fn add_unix_peer(court: &Court<'_>, found: &mut Listening, socket: &UnixSocket) {
+    let path = socket.path.as_ref().map(|path| format!("unix {}", path.lossy()));
+    let Some(path) = path.filter(|path| found.listens.contains(path)) else {
+        return;
+    };
+    let Some(peer) = socket.peer.filter(|peer| *peer != 0) else {
+        return;
+    };
+    if let Some(holder) = court.sample.holders.get(&peer).and_then(|all| all.first()) {
+        push_new(
+            &mut found.peers,
+            format!("{path} ({})", court.call(holder.process)),
+        );
+        found.local_peers.push(holder.process);
+    } else {
+        push_new(&mut found.peers, path);
+        found.foreign += 1;
+    }
 }
 
 fn add_peer(court: &Court<'_>, found: &mut Listening, socket: &InetSocket) {

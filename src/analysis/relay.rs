@@ -1,14 +1,16 @@
-//! Relays: processes between a client and a server that pass on what they read (`tee log | server`).
+//! Relays: processes between a client and a server that pass on what they read (`tee log | server`, and what gave
+//! the server a terminal of its own).
 
 use std::collections::BTreeSet;
 
+use crate::model::descriptor::Holder;
 use crate::model::finding::Finding;
 use crate::model::identity::ProcessKey;
 use crate::model::process::Process;
 
 use super::court::strong;
 use super::finding::{Case, Judgement, end_source};
-use super::wire::{self, Wire, WireEnd};
+use super::wire::{self, Place, Wire, WireEnd};
 
 /// How many relays are followed.
 pub(crate) const RELAY_DEPTH: u8 = 3;
@@ -58,6 +60,41 @@ impl Case<'_, '_> {
             }
         }
         None
+    }
+
+    /// The finding behind a terminal that a program above the server made for it and feeds from its own
+    /// wire (`script`, `unbuffer`). A terminal emulator, a multiplexer and a login have no wire themselves: at
+    /// theirs sits a person.
+    pub(super) fn through_terminal(&self, masters: &[Holder], terminal: &str) -> Option<Judgement> {
+        let server = self.chain.first()?;
+        let above = |key| {
+            self.court
+                .tree
+                .ancestors(server.key.pid)
+                .any(|one| one.key == key)
+        };
+        let relay = masters.iter().map(|holder| holder.process);
+        let relay = relay
+            .filter(|key| above(*key) && !self.court.is_client(*key))
+            .find_map(|key| self.court.get(key))?;
+        let through = wire::standard(self.court.sample, relay, Place::Launcher)?;
+        through.stdout?;
+        let mut judgement = self.on_wire(through);
+        let called = self.court.call(relay.key);
+        if judgement.finding == Finding::Attached
+            && let Some(how) = self.wedged(relay)
+        {
+            judgement.finding = Finding::Wedged;
+            let text = format!("{called}, which passes on what the client sends, is {how}");
+            let source = format!("/proc/{}/stat", relay.key.pid);
+            judgement.facts.insert(0, strong("relay_wedged", text, source));
+        }
+        let text =
+            format!("{called} made the terminal {terminal} and feeds it from its own stdin: that is judged");
+        judgement
+            .facts
+            .push(strong("terminal_relay", text, end_source(through.stdin)));
+        Some(judgement)
     }
 
     /// Returns the wire as it goes on beyond a relay: what its descriptor 0 reads from.

@@ -138,6 +138,21 @@ fn carries(sample: &Sample, process: &Process, one: &Descriptor, reads: bool) ->
     }
 }
 
+/// Returns the terminal that a process reads from: on descriptor 0, or on a private one where 0 is the null
+/// device (the Python SDK 2.x moves what it serves on).
+pub(crate) fn terminal(process: &Process) -> Option<(u32, &Target)> {
+    let is_terminal = |one: &&Descriptor| matches!(one.target, Target::Terminal { .. });
+    let standard = descriptor(process, 0)?;
+    let private = || {
+        let moved = matches!(standard.target, Target::Null);
+        let reads = |one: &&Descriptor| one.access.value().is_some_and(|access| access.reads());
+        let mut others = descriptors(process).iter().filter(|one| moved && one.fd > 2);
+        others.find(|one| is_terminal(one) && reads(one))
+    };
+    let found = Some(standard).filter(is_terminal).or_else(private)?;
+    Some((found.fd, &found.target))
+}
+
 /// Returns N of `/dev/pts/N`, or of `/dev/ttysN` as macOS names it.
 pub(crate) fn terminal_number(path: &str) -> Option<u32> {
     let number = path
@@ -233,7 +248,8 @@ pub(crate) fn stdin(sample: &Sample, process: &Process) -> Option<WireEnd> {
     carries(sample, process, descriptor(process, 0)?, true)
 }
 
-fn standard(sample: &Sample, process: &Process, place: Place) -> Option<Wire> {
+/// Returns descriptors 0 and 1 of a process where the first can carry requests.
+pub(crate) fn standard(sample: &Sample, process: &Process, place: Place) -> Option<Wire> {
     let stdin = stdin(sample, process)?;
     let stdout = descriptor(process, 1).and_then(|one| carries(sample, process, one, false));
     Some(Wire { stdin, stdout, place })

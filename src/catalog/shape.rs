@@ -266,7 +266,16 @@ impl Shape {
         let rest = || words.get(at + 2..).unwrap_or_default().to_vec();
         found.needed |= self.is_needed(word);
         found.refused |= self.refuse.iter().any(|one| one == word);
-        if has(&self.shell) {
+        if let Some((option, text)) = word.split_once('=')
+            && option.starts_with("--")
+            && self.shell.iter().any(|one| one == option)
+        {
+            return Step::Opened(Opened::Shell(
+                Cow::Owned(text.to_owned()),
+                words[at + 1..].to_vec(),
+            ));
+        }
+        if has(&self.shell) || self.ends_in_shell(word) {
             let Some(script) = next() else {
                 return Step::Opened(Opened::Nothing("its command is missing"));
             };
@@ -281,7 +290,11 @@ impl Shape {
             return Step::Opened(opened);
         }
         if has(&self.reject) {
-            return Step::Opened(Opened::Nothing("it evaluates a text or runs tests"));
+            let why = match self.kind {
+                ShapeKind::Interpreter => "it evaluates a text or runs tests",
+                _ => "it looks at what runs already",
+            };
+            return Step::Opened(Opened::Nothing(why));
         }
         if let Some((option, value)) = word.split_once('=') {
             let value: Word<'a> = Cow::Owned(value.to_owned());
@@ -321,6 +334,23 @@ impl Shape {
             return Some(Opened::Module(words.get(at + 1)?.clone(), rest()));
         }
         None
+    }
+
+    /// Joined short options of which the last takes a shell's string: `script -qefc TEXT`.
+    fn ends_in_shell(&self, word: &str) -> bool {
+        let Some(letters) = word.strip_prefix('-').filter(|rest| rest.len() > 1) else {
+            return false;
+        };
+        let takes =
+            |letter: char, list: &[String]| list.iter().any(|one| one.len() == 2 && one.ends_with(letter));
+        letters.chars().all(|letter| letter.is_ascii_alphabetic())
+            && letters
+                .chars()
+                .last()
+                .is_some_and(|last| takes(last, &self.shell))
+            && !letters
+                .chars()
+                .any(|letter| self.values.contains(&format!("-{letter}")))
     }
 
     /// `-i`, `--interactive`, `--interactive=true`, and `-it`.

@@ -309,6 +309,80 @@ fn a_lost_wire_with_a_network_peer_is_network() {
 }
 
 #[test]
+fn a_caller_that_waits_to_be_accepted_is_connected() {
+    let mut machine = on_pipes();
+    machine.tcp(SERVER, 20, 950, "0.0.0.0:3001", None);
+    machine.end(CLIENT, 1);
+    machine.add(300, 1, "curl http://127.0.0.1:3001/mcp");
+    machine.tcp(300, 5, 960, "127.0.0.1:40000", Some("10.0.0.9:3001"));
+    assert_eq!(
+        instance(&once(&machine), SERVER).finding,
+        Finding::Severed,
+        "the same port of another host"
+    );
+    machine.tcp(300, 5, 960, "127.0.0.1:40000", Some("127.0.0.1:3001"));
+    let judged = once(&machine);
+    let server = instance(&judged, SERVER);
+    assert_eq!(server.finding, Finding::Network);
+    let peers = server.network.as_ref().map(|network| network.peers.clone());
+    assert_eq!(
+        peers,
+        Some(vec![
+            "tcp 127.0.0.1:40000 (300 curl), not accepted yet".to_owned()
+        ])
+    );
+}
+
+#[test]
+fn a_peer_on_a_unix_listener_is_connected() {
+    let mut machine = on_pipes();
+    machine.socket(SERVER, 20, 950, 0);
+    machine.add(300, 1, "python caller.py");
+    machine.socket(SERVER, 21, 961, 962);
+    machine.socket(300, 5, 962, 961);
+    for (inode, listening) in [(950, true), (961, false)] {
+        let socket = machine
+            .sockets
+            .unix
+            .get_mut(&inode)
+            .expect("a socket of the server");
+        socket.path = Some("/run/mcp.sock".into());
+        socket.listening = listening;
+    }
+    assert_eq!(instance(&once(&machine), SERVER).finding, Finding::Attached);
+    machine.end(CLIENT, 1);
+    let judged = once(&machine);
+    let server = instance(&judged, SERVER);
+    assert_eq!(server.finding, Finding::Network);
+    let peers = server.network.as_ref().map(|network| network.peers.clone());
+    assert_eq!(peers, Some(vec!["unix /run/mcp.sock (300 python)".to_owned()]));
+}
+
+#[test]
+fn a_fork_that_talks_in_place_of_its_parent_is_the_server() {
+    let mut machine = on_pipes();
+    for number in [210, 220] {
+        machine.add(number, SERVER, PYTHON_SERVER);
+    }
+    machine.inherit(SERVER, 220);
+    machine.open(SERVER, 0, Target::Null, Access::Read);
+    machine.open(SERVER, 1, Target::Null, Access::Write);
+    let judged = once(&machine);
+    assert_eq!(judged.instances.len(), 1);
+    let found = &judged.instances[0];
+    assert_eq!(found.server.map(|key| key.pid), Some(pid(220)));
+    assert_eq!(
+        (found.finding, found.launchers.len(), found.helpers.len()),
+        (Finding::Attached, 1, 1)
+    );
+    // The other way round: what the fork reads comes from the parent.
+    machine.pipe(220, 0, 990, Access::Read);
+    machine.pipe(SERVER, 9, 990, Access::Write);
+    let judged = once(&machine);
+    assert_eq!(judged.instances[0].server.map(|key| key.pid), Some(pid(SERVER)));
+}
+
+#[test]
 fn a_terminal_is_attached_until_it_hangs_up() {
     let mut machine = Machine::new();
     machine.add(CLIENT, 1, "python terminal.py");

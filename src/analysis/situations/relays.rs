@@ -2,7 +2,7 @@
 
 use super::super::testkit::{Machine, codes, instance, once, pid};
 use super::{CLIENT, PYTHON_SERVER, SERVER, on_pipes};
-use crate::model::descriptor::Access;
+use crate::model::descriptor::{Access, Holder, Target};
 use crate::model::finding::Finding;
 
 /// `tee log | server` in a shell, under a live client.
@@ -120,4 +120,97 @@ fn what_the_server_started_is_behind_its_wire() {
     machine.pipe(300, 0, 940, Access::Read);
     machine.pipe(CLIENT, 12, 940, Access::Write);
     assert_eq!(instance(&once(&machine), SERVER).finding, Finding::Held);
+}
+
+/// A program that nobody knows gives the server a terminal of its own, under a client on pipes.
+fn on_a_terminal_of_its_own() -> Machine {
+    let mut machine = Machine::new();
+    machine.add(CLIENT, 50, "python client.py");
+    machine.add(150, CLIENT, "ptywrap 7");
+    machine.add(SERVER, 150, PYTHON_SERVER);
+    machine.wire_pipes(CLIENT, 150, 900);
+    terminal(&mut machine, SERVER, 0);
+    let master = Holder {
+        process: machine.process(150).key,
+        fd: 5,
+        access: Access::Both,
+    };
+    machine.masters.insert(3, vec![master]);
+    machine
+}
+
+fn terminal(machine: &mut Machine, number: u32, fd: u32) {
+    let target = Target::Terminal {
+        path: "/dev/pts/3".into(),
+        hung_up: false,
+    };
+    machine.open(number, fd, target, Access::Both);
+}
+
+#[test]
+fn what_gives_the_server_a_terminal_and_feeds_it_is_a_relay() {
+    let mut machine = on_a_terminal_of_its_own();
+    let judged = once(&machine);
+    let server = instance(&judged, SERVER);
+    assert_eq!(server.finding, Finding::Attached);
+    assert!(codes(server).contains(&"terminal_relay"));
+    let client = server.client.as_ref().map(|client| client.process.pid);
+    assert_eq!(client, Some(pid(CLIENT)), "not the one that made the terminal");
+    machine.process(150).state = 'T';
+    let judged = once(&machine);
+    assert_eq!(instance(&judged, SERVER).finding, Finding::Wedged);
+    assert_eq!(instance(&judged, SERVER).facts[0].code, "relay_wedged");
+    machine.process(150).state = 'S';
+    machine.end(CLIENT, 1);
+    let judged = once(&machine);
+    assert_eq!(instance(&judged, SERVER).finding, Finding::Severed);
+}
+
+#[test]
+fn a_terminal_whose_maker_has_no_wire_is_that_of_a_person() {
+    let mut machine = on_a_terminal_of_its_own();
+    for fd in [0, 1] {
+        machine.open(150, fd, Target::Null, Access::Both);
+    }
+    let judged = once(&machine);
+    let server = instance(&judged, SERVER);
+    assert_eq!(server.finding, Finding::Attached);
+    assert_eq!(server.facts[0].code, "terminal");
+    machine.end(CLIENT, 1);
+    assert_eq!(instance(&once(&machine), SERVER).finding, Finding::Attached);
+}
+
+#[test]
+fn script_is_a_launcher_whose_stdin_counts() {
+    let mut machine = on_a_terminal_of_its_own();
+    let argv = ["script", "-qec", "mcp-server-git", "/dev/null"];
+    machine.process(150).argv = crate::model::reading::Reading::Value(argv.map(Into::into).to_vec());
+    let judged = once(&machine);
+    let server = instance(&judged, SERVER);
+    assert_eq!((server.finding, server.launchers.len()), (Finding::Attached, 1));
+    machine.end(CLIENT, 1);
+    assert_eq!(instance(&once(&machine), SERVER).finding, Finding::Severed);
+}
+
+#[test]
+fn a_terminal_that_was_moved_to_a_private_descriptor_is_found() {
+    let mut machine = on_a_terminal_of_its_own();
+    machine.open(SERVER, 0, Target::Null, Access::Read);
+    terminal(&mut machine, SERVER, 6);
+    let judged = once(&machine);
+    assert_eq!(instance(&judged, SERVER).finding, Finding::Attached);
+    machine.open(
+        SERVER,
+        0,
+        Target::Other {
+            link: "/dev/zero".into(),
+        },
+        Access::Read,
+    );
+    let judged = once(&machine);
+    assert_eq!(
+        instance(&judged, SERVER).facts[0].code,
+        "no_wire",
+        "it opened one for itself"
+    );
 }

@@ -127,3 +127,34 @@ fn a_client_stays_one_too() {
     machine.process(CLIENT).argv = Reading::Value(vec![OsBytes::from("working")]);
     assert_eq!(run.judge(&machine).clients.len(), 1);
 }
+
+#[test]
+fn a_program_under_another_name_is_known_by_its_file() {
+    let named = |argv: &[&str], file: &str| {
+        let mut machine = on_pipes();
+        let server = machine.process(SERVER);
+        server.argv = Reading::Value(argv.iter().map(|word| OsBytes::from(*word)).collect());
+        server.exe = Reading::Value(file.into());
+        let judged = super::super::testkit::once(&machine);
+        judged
+            .instances
+            .into_iter()
+            .map(|one| one.identified_by.because)
+            .next()
+    };
+    for argv in [&[""][..], &[], &["worker"], &["worker", "--stdio"]] {
+        let because = named(argv, "/usr/bin/mcp-server-git (deleted)");
+        assert!(
+            because.is_some_and(|text| text.contains("by its program file")),
+            "{argv:?}"
+        );
+    }
+    let script = named(&["", "/venv/bin/mcp-server-git"], "/usr/bin/python3.11");
+    assert!(script.is_some_and(|text| text.contains("empty")));
+    // A program of many names is none of them by its file, and one that searches has its argument from elsewhere.
+    assert_eq!(named(&["grep", "mcp"], "/usr/bin/busybox"), None);
+    assert_eq!(
+        named(&["tail", "-f", "mcp-server.log"], "/usr/bin/coreutils"),
+        None
+    );
+}
