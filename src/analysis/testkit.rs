@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::catalog::Catalog;
 use crate::model::bytes::OsBytes;
-use crate::model::descriptor::{Access, Descriptor, Holder, Target};
+use crate::model::descriptor::{Access, Descriptor, Holder, Target, Unlisted};
 use crate::model::host::{Host, Observer, Os, Visibility};
 use crate::model::identity::{Pid, ProcessKey, StartKey};
 use crate::model::instance::{Instance, Judged};
@@ -35,6 +35,8 @@ pub(crate) struct Machine {
     pub(crate) hidden: Option<u32>,
     /// Who looks.
     pub(crate) observer_uid: u32,
+    /// What may hold ends without a descriptor.
+    pub(crate) unlisted: Vec<Unlisted>,
     unreadable: BTreeSet<u32>,
 }
 
@@ -49,6 +51,7 @@ impl Machine {
             since_boot_ms: 1_000_000,
             hidden: Some(0),
             observer_uid: 0,
+            unlisted: Vec::new(),
             unreadable: BTreeSet::new(),
         };
         machine.add(1, 0, "/sbin/init");
@@ -297,6 +300,7 @@ impl Machine {
             terminal_masters: self.masters.clone(),
             units: self.units.clone(),
             unsearched: unsearched.collect(),
+            unlisted: self.unlisted.clone(),
             problems: Vec::new(),
         }
     }

@@ -306,6 +306,7 @@ pub(super) fn world(processes: Vec<Process>, instances: Vec<Instance>) -> World 
             )]),
             units: Vec::new(),
             unsearched: Vec::new(),
+            unlisted: Vec::new(),
             problems: Vec::new(),
         },
         judged: Judged {

@@ -88,6 +88,7 @@ impl Scene {
             terminal_masters: BTreeMap::new(),
             units: Vec::new(),
             unsearched: Vec::new(),
+            unlisted: Vec::new(),
             problems: Vec::new(),
         };
         let mut scene = Self {

@@ -196,6 +196,7 @@ pub(crate) fn world(count: u32) -> World {
             terminal_masters: BTreeMap::new(),
             units: Vec::new(),
             unsearched: Vec::new(),
+            unlisted: Vec::new(),
             problems: Vec::new(),
         },
         judged: Judged::default(),
