@@ -422,15 +422,16 @@ impl<'c, 'a> Case<'c, 'a> {
     /// Steps 7 and 8.
     pub(super) fn with_client(&self, client: ProcessKey, because: &str, wire: Wire) -> Judgement {
         let called = self.court.call(client);
-        let holds = strong(
-            "client_holds",
-            format!(
-                "{called} holds the other end of stdin ({}){}: {because}",
-                end_name(wire.stdin),
-                self.by_thread(client, wire.stdin)
+        let (place, source) = match self.by_thread(client, wire.stdin) {
+            Some((thread, fd)) => (
+                format!(" on fd {fd} of its thread {thread}, which has descriptors of its own"),
+                format!("/proc/{}/task/{thread}/fd", client.pid),
             ),
-            end_source(wire.stdin),
-        );
+            None => (String::new(), end_source(wire.stdin)),
+        };
+        let end = end_name(wire.stdin);
+        let text = format!("{called} holds the other end of stdin ({end}){place}: {because}");
+        let holds = strong("client_holds", text, source);
         let Some(process) = self.court.get(client) else {
             return self.stdio_found(Finding::Attached, Some(client), vec![holds]);
         };

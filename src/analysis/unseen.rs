@@ -141,22 +141,19 @@ impl Case<'_, '_> {
         })
     }
 
-    /// Returns where a holder has the other end, where that is in the table of one of its threads: goes on after
-    /// its name.
-    pub(crate) fn by_thread(&self, holder: ProcessKey, end: WireEnd) -> String {
-        let far = wire::far_inode(self.court.sample, end);
+    /// Returns the thread, and its descriptor, by which a holder has the other end, where that thread has a table
+    /// of its own.
+    pub(crate) fn by_thread(&self, holder: ProcessKey, end: WireEnd) -> Option<(u32, u32)> {
+        let far = wire::far_inode(self.court.sample, end)?;
         let mut unlisted = self
             .court
             .sample
             .unlisted
             .iter()
             .filter(|one| one.process == holder);
-        let told = unlisted.find_map(|one| match one.how {
-            Hold::Thread { thread, fd, inode } if Some(inode) == far => Some((thread, fd)),
+        unlisted.find_map(|one| match one.how {
+            Hold::Thread { thread, fd, inode } if inode == far => Some((thread, fd)),
             _ => None,
-        });
-        told.map_or_else(String::new, |(thread, fd)| {
-            format!(" (on fd {fd} of its thread {thread}, which has descriptors of its own)")
         })
     }
 

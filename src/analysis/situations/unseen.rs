@@ -318,8 +318,10 @@ fn a_client_that_holds_by_a_thread_is_named_with_it() {
     let judged = once(&machine);
     let server = instance(&judged, SERVER);
     assert_eq!(server.finding, Finding::Attached);
-    let text = &server.facts[0].text;
-    assert!(text.contains("(on fd 10 of its thread 4711"), "{text}");
+    let fact = server.facts.iter().find(|fact| fact.code == "client_holds");
+    let fact = fact.expect("who holds it");
+    assert!(fact.text.contains("on fd 10 of its thread 4711"), "{}", fact.text);
+    assert_eq!(fact.source, format!("/proc/{CLIENT}/task/4711/fd"));
 }
 
 #[test]
