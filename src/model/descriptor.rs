@@ -149,14 +149,14 @@ pub enum Hold {
         /// How many.
         unread: u32,
     },
-    /// A file that is registered with an io_uring; how it was opened is not told.
+    /// A file that is registered with an `io_uring`; how it was opened is not told.
     Registered {
         /// Descriptor of the ring.
         fd: u32,
         /// Inode of the pipe or socket.
         inode: u64,
     },
-    /// An io_uring of which the kernel did not tell all registered files.
+    /// An `io_uring` of which the kernel did not tell all registered files.
     Ring {
         /// Its descriptor.
         fd: u32,

@@ -1,4 +1,4 @@
-//! The other end of a server's stdin where no process shows it: registered with an io_uring, in flight in a
+//! The other end of a server's stdin where no process shows it: registered with an `io_uring`, in flight in a
 //! unix socket, in a table that a thread has for itself. Never severed while it is there; severed once it is
 //! closed, though the process that had it lives.
 

@@ -86,7 +86,7 @@ struct Scan {
 pub(super) enum Link {
     Pipe(u64),
     Socket(u64),
-    /// An io_uring, with which files may be registered.
+    /// An `io_uring`, with which files may be registered.
     Ring,
     /// The master of a pseudo-terminal, with the number of its slave.
     Master(Option<u32>),

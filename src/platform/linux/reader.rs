@@ -193,7 +193,7 @@ impl Reader {
         Ok(&*text)
     }
 
-    /// Reads the `fdinfo` of a descriptor to its end: of an io_uring it lists all registered files.
+    /// Reads the `fdinfo` of a descriptor to its end: of an `io_uring` it lists all registered files.
     pub(super) fn whole_fdinfo(&mut self, of: impl Display, fd: u32) -> Result<&[u8], Errno> {
         self.whole(of, &format!("fdinfo/{fd}"))
     }

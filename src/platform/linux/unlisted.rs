@@ -1,5 +1,5 @@
 //! What may hold the other end of a wire without a descriptor in a process's own table: the tables that
-//! threads have for themselves, the files registered with an io_uring, descriptors in flight in a unix socket.
+//! threads have for themselves, the files registered with an `io_uring`, descriptors in flight in a unix socket.
 //!
 //! Looked for only while an end is missing: a process of interest reads from a pipe that nobody has open for
 //! writing, or talks on a nameless socket whose peer nobody has open. Threads cost as much as processes,

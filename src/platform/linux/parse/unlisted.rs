@@ -1,10 +1,10 @@
-//! Lines of `/proc/PID/fdinfo` that tell of files without a descriptor: registered with an io_uring, in
+//! Lines of `/proc/PID/fdinfo` that tell of files without a descriptor: registered with an `io_uring`, in
 //! flight in a unix socket.
 
 use super::descriptor::bracketed;
 use super::{decimal, labelled};
 
-/// A file that is registered with an io_uring, as far as its line tells it. How it was opened is not told.
+/// A file that is registered with an `io_uring`, as far as its line tells it. How it was opened is not told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::platform::linux) enum Registered {
     /// A pipe, by its inode.
