@@ -79,7 +79,7 @@ fn build(
     let holder_count = u32::try_from(named.len()).unwrap_or(u32::MAX);
     let peer = match &other {
         None => PeerState::NotApplicable,
-        Some(OtherEnd::NoHolder) if end.is_some_and(|end| case.unseen_holder(end).is_some()) => {
+        Some(OtherEnd::NoHolder) if end.is_some_and(|end| case.unfound_holder(end).is_some()) => {
             PeerState::Hidden
         }
         Some(OtherEnd::Closed | OtherEnd::NoHolder) => PeerState::None,

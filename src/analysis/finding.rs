@@ -279,18 +279,7 @@ impl<'c, 'a> Case<'c, 'a> {
         let other = wire::other_end(self.court.sample, wire.stdin);
         match &other {
             OtherEnd::Holders(holders) => self.held(wire, holders),
-            OtherEnd::Hidden { peer } => self.unknown(
-                "hidden_holder",
-                format!(
-                    "the other end of stdin ({} {peer}) exists, but no process that may be read holds it",
-                    if wire.stdin.socket { "socket" } else { "pipe" }
-                ),
-                if wire.stdin.socket {
-                    "sock_diag"
-                } else {
-                    "/proc/*/fd"
-                },
-            ),
+            OtherEnd::Hidden { peer } => self.hidden(wire, *peer),
             OtherEnd::Unread(why) => self.unknown(
                 "other_end_unread",
                 format!("the other end of stdin cannot be told: {why}"),
@@ -300,11 +289,26 @@ impl<'c, 'a> Case<'c, 'a> {
         }
     }
 
+    /// Step 4 with an end that is open, and nobody who has a descriptor on it.
+    fn hidden(&self, wire: Wire, peer: u64) -> Judgement {
+        let (kind, source) = if wire.stdin.socket {
+            ("socket", "sock_diag")
+        } else {
+            ("pipe", "/proc/*/fd")
+        };
+        let unlisted = self.unlisted_holder(wire.stdin);
+        let who = unlisted.map_or_else(String::new, |unlisted| format!("; {}", unlisted.who));
+        let text = format!(
+            "the other end of stdin ({kind} {peer}) exists, but no process that may be read holds it{who}"
+        );
+        self.unknown("hidden_holder", text, source)
+    }
+
     /// Step 4 with no holder.
     fn nobody(&self, wire: Wire, other: &OtherEnd) -> Judgement {
         let members = self.members.iter().filter_map(|key| self.court.get(*key));
         let listening = listeners::of(self.court, members);
-        let unseen = self.unseen_holder(wire.stdin);
+        let unseen = self.unfound_holder(wire.stdin);
         if listening.has_outside_peer(&self.members) {
             let nobody = if unseen.is_none() {
                 "nobody holds the other end of its stdin any more"
@@ -329,7 +333,10 @@ impl<'c, 'a> Case<'c, 'a> {
                 "no visible process has the pipe {} open for writing, but {}",
                 wire.stdin.inode, unseen.who
             );
-            return self.unknown(unseen.code, text, unseen.source);
+            return Judgement {
+                needs_second: unseen.passes,
+                ..self.unknown(unseen.code, text, unseen.source)
+            };
         }
         let text = format!(
             "stdin {}: no process has it open for writing{}",
@@ -418,14 +425,16 @@ impl<'c, 'a> Case<'c, 'a> {
     /// Steps 7 and 8.
     pub(super) fn with_client(&self, client: ProcessKey, because: &str, wire: Wire) -> Judgement {
         let called = self.court.call(client);
-        let holds = strong(
-            "client_holds",
-            format!(
-                "{called} holds the other end of stdin ({}): {because}",
-                end_name(wire.stdin)
+        let (place, source) = match self.by_thread(client, wire.stdin) {
+            Some((thread, fd)) => (
+                format!(" on fd {fd} of its thread {thread}, which has descriptors of its own"),
+                format!("/proc/{}/task/{thread}/fd", client.pid),
             ),
-            end_source(wire.stdin),
-        );
+            None => (String::new(), end_source(wire.stdin)),
+        };
+        let end = end_name(wire.stdin);
+        let text = format!("{called} holds the other end of stdin ({end}){place}: {because}");
+        let holds = strong("client_holds", text, source);
         let Some(process) = self.court.get(client) else {
             return self.stdio_found(Finding::Attached, Some(client), vec![holds]);
         };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::catalog::Catalog;
 use crate::model::bytes::OsBytes;
-use crate::model::descriptor::{Access, Descriptor, Holder, Target};
+use crate::model::descriptor::{Access, Descriptor, Holder, Target, Unlisted};
 use crate::model::host::{Observer, Visibility};
 use crate::model::identity::Pid;
 use crate::model::instance::{Instance, Judged};
@@ -34,6 +34,8 @@ pub(crate) struct Machine {
     pub(crate) hidden: Option<u32>,
     /// Who looks.
     pub(crate) observer_uid: u32,
+    /// What may hold ends without a descriptor.
+    pub(crate) unlisted: Vec<Unlisted>,
     unreadable: BTreeSet<u32>,
 }
 
@@ -48,6 +50,7 @@ impl Machine {
             since_boot_ms: 1_000_000,
             hidden: Some(0),
             observer_uid: 0,
+            unlisted: Vec::new(),
             unreadable: BTreeSet::new(),
         };
         machine.add(1, 0, "/sbin/init");
@@ -224,6 +227,7 @@ impl Machine {
             terminal_masters: self.masters.clone(),
             units: self.units.clone(),
             unsearched: unsearched.collect(),
+            unlisted: self.unlisted.clone(),
             ..machine
         }
     }

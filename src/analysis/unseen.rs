@@ -1,15 +1,15 @@
 //! Who might hold the other end of a pipe without being seen: absence is said only where nobody is hidden.
 
+use crate::model::descriptor::{Hold, Unlisted};
 use crate::model::host::Lack;
-use crate::model::identity::Pid;
+use crate::model::identity::{Pid, ProcessKey};
 use crate::model::process::Process;
 use crate::model::reading::Absence;
-use crate::model::sample::Unsearched;
 
 use super::court::Court;
 use super::finding::Case;
 use super::lineage;
-use super::wire::WireEnd;
+use super::wire::{self, WireEnd};
 
 /// Names of the ssh daemon's processes: since OpenSSH 9.8 those of a login are a program of their own.
 const SSH_DAEMON: [&[u8]; 2] = [b"sshd", b"sshd-session"];
@@ -23,6 +23,8 @@ pub(crate) struct Unseen {
     pub(crate) who: String,
     /// Path or call that it was read from.
     pub(crate) source: String,
+    /// Whether a second look can tell.
+    pub(crate) passes: bool,
 }
 
 impl Court<'_> {
@@ -56,9 +58,107 @@ impl Case<'_, '_> {
                     self.court.right_to_look()
                 ),
                 source: "/proc".to_owned(),
+                passes: false,
             });
         }
         self.closed_suspect().or_else(|| self.outside_suspect(end))
+    }
+
+    /// Returns who may hold the other end that nobody was found to hold: unseen, or in sight and without a
+    /// descriptor.
+    pub(crate) fn unfound_holder(&self, end: WireEnd) -> Option<Unseen> {
+        self.unseen_holder(end).or_else(|| self.unlisted_holder(end))
+    }
+
+    /// Returns who may hold the other end without a descriptor of its own on it.
+    pub(crate) fn unlisted_holder(&self, end: WireEnd) -> Option<Unseen> {
+        let inode = wire::far_inode(self.court.sample, end)?;
+        let server = self.chain.first()?;
+        let unlisted = self.court.sample.unlisted.iter();
+        let mut counts = unlisted.filter(|one| match one.how {
+            Hold::Thread { .. } => false,
+            Hold::Registered { inode: held, .. } => held == inode,
+            Hold::Threads { .. } | Hold::Ring { .. } => self.may_hold(one.process, server),
+            // Whoever receives it holds it; whoever sent it had it.
+            Hold::InFlight { sender, .. } => {
+                self.may_hold(one.process, server) || sender.is_some_and(|key| self.may_hold(key, server))
+            }
+        });
+        counts.next().and_then(|one| self.tell_unlisted(one))
+    }
+
+    fn may_hold(&self, key: ProcessKey, server: &Process) -> bool {
+        self.is_close(key, server) || self.court.is_client(key)
+    }
+
+    fn tell_unlisted(&self, one: &Unlisted) -> Option<Unseen> {
+        let who = self.court.call(one.process);
+        let pid = one.process.pid;
+        let (code, who, fd) = match one.how {
+            Hold::Thread { .. } => return None,
+            Hold::Registered { fd, .. } => (
+                "registered_file",
+                format!(
+                    "{who} has it registered with the io_uring on its fd {fd}: whether to write is not told"
+                ),
+                Some(fd),
+            ),
+            Hold::Ring { fd } => (
+                "ring_not_listed",
+                format!(
+                    "{who} has files registered with the io_uring on its fd {fd}, and the kernel did not list them"
+                ),
+                Some(fd),
+            ),
+            Hold::InFlight { fd, count, .. } => {
+                let waiting = match count {
+                    1 => "there is 1 descriptor".to_owned(),
+                    many => format!("there are {many} descriptors"),
+                };
+                (
+                    "descriptors_in_flight",
+                    format!(
+                        "{waiting} in flight at the unix socket on fd {fd} of {who}: what is sent there is not told"
+                    ),
+                    Some(fd),
+                )
+            }
+            Hold::Threads { unread } => (
+                "threads_unread",
+                format!(
+                    "{unread} threads of {who}, which may have descriptors of their own, were not looked at"
+                ),
+                None,
+            ),
+        };
+        Some(Unseen {
+            code,
+            who,
+            source: fd.map_or_else(
+                || format!("/proc/{pid}/task/*/fd"),
+                |fd| format!("/proc/{pid}/fdinfo/{fd}"),
+            ),
+            passes: matches!(
+                one.how,
+                Hold::Ring { .. } | Hold::Threads { .. } | Hold::InFlight { .. }
+            ),
+        })
+    }
+
+    /// Returns the thread, and its descriptor, by which a holder has the other end, where that thread has a table
+    /// of its own.
+    pub(crate) fn by_thread(&self, holder: ProcessKey, end: WireEnd) -> Option<(u32, u32)> {
+        let far = wire::far_inode(self.court.sample, end)?;
+        let mut unlisted = self
+            .court
+            .sample
+            .unlisted
+            .iter()
+            .filter(|one| one.process == holder);
+        unlisted.find_map(|one| match one.how {
+            Hold::Thread { thread, fd, inode } if inode == far => Some((thread, fd)),
+            _ => None,
+        })
     }
 
     /// Returns how many could not be looked into though none of them is close: goes on after "no process has
@@ -82,7 +182,7 @@ impl Case<'_, '_> {
             .sample
             .unsearched
             .iter()
-            .find(|one| self.is_close(one, server))?;
+            .find(|one| one.why != Absence::Gone && self.is_close(one.process, server))?;
         Some(Unseen {
             code: "unreadable_process",
             who: format!(
@@ -91,19 +191,19 @@ impl Case<'_, '_> {
                 self.court.right_to_look()
             ),
             source: format!("/proc/{}/fd", suspect.process.pid),
+            passes: false,
         })
     }
 
-    fn is_close(&self, one: &Unsearched, server: &Process) -> bool {
-        let Some(process) = self.court.get(one.process) else {
+    fn is_close(&self, key: ProcessKey, server: &Process) -> bool {
+        let Some(process) = self.court.get(key) else {
             return false;
         };
         let same_user = process.uid.value().is_some() && process.uid == server.uid;
         let same_session = process.sid.is_some() && process.sid == server.sid;
         // The first process starts and adopts; only where it is a client itself, as in a container, does it talk.
-        let talks = process.key.pid != Pid::INIT || self.court.is_client(one.process);
-        one.why != Absence::Gone
-            && !process.is_zombie()
+        let talks = key.pid != Pid::INIT || self.court.is_client(key);
+        !process.is_zombie()
             && talks
             && (same_user || same_session || self.is_ancestor(process.key.pid))
             && !self.is_later_login(process, server)
@@ -148,6 +248,7 @@ impl Case<'_, '_> {
                 self.court.call(outside.process)
             ),
             source: format!("/proc/{}/stat", outside.process.pid),
+            passes: false,
         })
     }
 }

@@ -121,6 +121,57 @@ pub struct Holder {
     pub access: Access,
 }
 
+/// Something of a process that holds, or may hold, a file without a descriptor in the process's own table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unlisted {
+    /// The process.
+    pub process: ProcessKey,
+    /// What it is.
+    pub how: Hold,
+}
+
+/// Where a file is held beside a process's table of descriptors.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Hold {
+    /// The table of descriptors that a thread has for itself (`unshare(CLONE_FILES)`); the process is among
+    /// the holders for it.
+    Thread {
+        /// Number of the thread.
+        thread: u32,
+        /// The descriptor there.
+        fd: u32,
+        /// Inode of the pipe or socket.
+        inode: u64,
+    },
+    /// Threads whose tables were not looked at.
+    Threads {
+        /// How many.
+        unread: u32,
+    },
+    /// A file that is registered with an `io_uring`; how it was opened is not told.
+    Registered {
+        /// Descriptor of the ring.
+        fd: u32,
+        /// Inode of the pipe or socket.
+        inode: u64,
+    },
+    /// An `io_uring` of which the kernel did not tell all registered files.
+    Ring {
+        /// Its descriptor.
+        fd: u32,
+    },
+    /// Descriptors that were sent to a unix socket and not received yet (`scm_fds` in its `fdinfo`).
+    InFlight {
+        /// Descriptor of the socket that they wait at.
+        fd: u32,
+        /// How many wait; what they lead to is not told.
+        count: u32,
+        /// A process of the other end, where it is one that may hold the end of a wire unseen.
+        sender: Option<ProcessKey>,
+    },
+}
+
 /// What the kernel itself says of the two ends of a pipe, whoever holds them; `None` where it says nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PipeEnds {

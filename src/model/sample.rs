@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::descriptor::{Holder, PipeEnds};
+use super::descriptor::{Holder, PipeEnds, Unlisted};
 use super::host::{Host, Lack, Observer, Visibility};
 use super::identity::{Pid, ProcessKey};
 use super::process::Process;
@@ -51,6 +51,11 @@ pub struct Sample {
     pub units: Vec<Unit>,
     /// Processes whose descriptors were looked for in the search and could not be read.
     pub unsearched: Vec<Unsearched>,
+    /// What holds, or may hold, files without a descriptor in a process's own table (Linux): looked for only
+    /// while a process of interest reads from a pipe that no process has open for writing, or talks on a
+    /// socket whose peer no process has open.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unlisted: Vec<Unlisted>,
     /// What could not be read.
     pub problems: Vec<Problem>,
 }

@@ -114,6 +114,7 @@ pub(crate) fn sample(taken_at: UnixMillis, since_boot_ms: u64) -> Sample {
         terminal_masters: BTreeMap::new(),
         units: Vec::new(),
         unsearched: Vec::new(),
+        unlisted: Vec::new(),
         problems: Vec::new(),
     }
 }

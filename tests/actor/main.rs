@@ -31,6 +31,8 @@ mod stage;
 #[cfg(target_os = "linux")]
 mod undisturbed;
 #[cfg(target_os = "linux")]
+mod unlisted;
+#[cfg(target_os = "linux")]
 mod unseen;
 
 #[cfg(target_os = "linux")]
@@ -48,7 +50,17 @@ fn main() -> std::process::ExitCode {
     trials.extend(programs::trials());
     trials.extend(undisturbed::trials());
     trials.extend(signals::trials());
-    libtest_mimic::run(&arguments, trials).exit_code()
+    trials.extend(unlisted::trials());
+    let beside_each_other = libtest_mimic::run(&arguments, trials);
+    let arguments = libtest_mimic::Arguments {
+        test_threads: Some(1),
+        ..arguments
+    };
+    let one_by_one = libtest_mimic::run(&arguments, unlisted::trials_alone());
+    if beside_each_other.has_failed() {
+        return beside_each_other.exit_code();
+    }
+    one_by_one.exit_code()
 }
 
 /// The situations need Linux: pidfds, and a parent that adopts orphans.

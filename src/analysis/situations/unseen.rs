@@ -1,8 +1,8 @@
 //! What cannot be seen is never said to be gone.
 
-use super::super::testkit::{Machine, codes, instance, once};
+use super::super::testkit::{Machine, Run, codes, instance, once};
 use super::{CLIENT, SERVER, on_pipes, through_npx};
-use crate::model::descriptor::Access;
+use crate::model::descriptor::{Access, Hold, Unlisted};
 use crate::model::finding::{End, Finding, PeerState};
 use crate::model::instance::Instance;
 use crate::model::reading::Reading;
@@ -222,4 +222,154 @@ fn stdin(instance: &Instance) -> &End {
         .as_ref()
         .and_then(|stdio| stdio.stdin.as_ref())
         .expect("stdin")
+}
+
+/// A machine whose client has let go, with something of process 400 that may hold the end.
+fn unlisted(how: Hold) -> Machine {
+    let mut machine = on_pipes();
+    machine.end(CLIENT, 1);
+    let process = machine.add(400, 1, "python worker.py").key;
+    machine.unlisted.push(Unlisted { process, how });
+    machine
+}
+
+const RING: Hold = Hold::Registered { fd: 5, inode: 900 };
+const QUEUE: Hold = Hold::InFlight {
+    fd: 7,
+    count: 2,
+    sender: None,
+};
+
+#[test]
+fn an_end_that_may_be_held_without_a_descriptor_is_not_severed() {
+    for (how, code, text, source, second) in [
+        (
+            RING,
+            "registered_file",
+            "400 python has it registered with the io_uring on its fd 5",
+            "/proc/400/fdinfo/5",
+            false,
+        ),
+        (
+            Hold::Ring { fd: 5 },
+            "ring_not_listed",
+            "the kernel did not list them",
+            "/proc/400/fdinfo/5",
+            true,
+        ),
+        (
+            QUEUE,
+            "descriptors_in_flight",
+            "2 descriptors in flight at the unix socket on fd 7 of 400 python",
+            "/proc/400/fdinfo/7",
+            true,
+        ),
+        (
+            Hold::Threads { unread: 30 },
+            "threads_unread",
+            "30 threads of 400 python",
+            "/proc/400/task/*/fd",
+            true,
+        ),
+    ] {
+        let mut run = Run::new();
+        let judged = run.judge(&unlisted(how));
+        let server = instance(&judged, SERVER);
+        let fact = &server.facts[0];
+        assert_eq!(
+            (server.finding, fact.code.as_str()),
+            (Finding::Unknown, code),
+            "{fact:?}"
+        );
+        assert!(fact.text.contains(text), "{}", fact.text);
+        assert_eq!(fact.source, source);
+        assert_eq!(run.needs_second(), second, "{code}");
+        assert_eq!(stdin(server).peer, PeerState::Hidden);
+    }
+}
+
+#[test]
+fn only_who_is_close_is_suspected_of_more_than_is_told() {
+    let finding = |machine: &Machine| instance(&once(machine), SERVER).finding;
+    let far = |how| {
+        let mut machine = unlisted(how);
+        machine.process(400).uid = Reading::Value(7);
+        machine
+    };
+    for how in [QUEUE, Hold::Ring { fd: 5 }, Hold::Threads { unread: 3 }] {
+        let mut machine = far(how);
+        assert_eq!(finding(&machine), Finding::Severed);
+        // A known client talks, whoever it runs as.
+        machine.process(400).argv = Reading::Value(vec!["claude".into()]);
+        assert_eq!(finding(&machine), Finding::Unknown);
+    }
+    // What is registered is told by its inode.
+    assert_eq!(finding(&far(RING)), Finding::Unknown);
+    let another = Hold::Registered { fd: 5, inode: 901 };
+    assert_eq!(finding(&unlisted(another)), Finding::Severed);
+    // A thread's table was looked into: what it holds is among the holders.
+    let thread = Hold::Thread {
+        thread: 401,
+        fd: 5,
+        inode: 900,
+    };
+    assert_eq!(finding(&unlisted(thread)), Finding::Severed);
+}
+
+#[test]
+fn who_sent_it_counts_as_who_will_receive_it() {
+    let mut machine = unlisted(QUEUE);
+    machine.process(400).uid = Reading::Value(7);
+    assert_eq!(instance(&once(&machine), SERVER).finding, Finding::Severed);
+    let sender = machine.add(500, 1, "python sender.py").key;
+    machine.unlisted[0].how = Hold::InFlight {
+        fd: 7,
+        count: 1,
+        sender: Some(sender),
+    };
+    assert_eq!(instance(&once(&machine), SERVER).finding, Finding::Unknown);
+}
+
+#[test]
+fn a_client_that_holds_by_a_thread_is_named_with_it() {
+    let mut machine = on_pipes();
+    let process = machine.process(CLIENT).key;
+    let how = Hold::Thread {
+        thread: 4711,
+        fd: 10,
+        inode: 900,
+    };
+    machine.unlisted.push(Unlisted { process, how });
+    let judged = once(&machine);
+    let server = instance(&judged, SERVER);
+    assert_eq!(server.finding, Finding::Attached);
+    let fact = server.facts.iter().find(|fact| fact.code == "client_holds");
+    let fact = fact.expect("who holds it");
+    assert!(fact.text.contains("on fd 10 of its thread 4711"), "{}", fact.text);
+    assert_eq!(fact.source, format!("/proc/{CLIENT}/task/4711/fd"));
+}
+
+#[test]
+fn a_peer_that_is_registered_says_so() {
+    let mut machine = through_npx();
+    machine.hide(CLIENT);
+    let far = machine.sockets.unix.iter().find_map(|(inode, _)| {
+        let judged = instance(&once(&machine), SERVER).clone();
+        let own = stdin(&judged).inode?;
+        (machine.sockets.unix.get(&own)?.peer == Some(*inode)).then_some(*inode)
+    });
+    let process = machine.process(CLIENT).key;
+    let how = Hold::Registered {
+        fd: 5,
+        inode: far.expect("a peer"),
+    };
+    machine.unlisted.push(Unlisted { process, how });
+    let judged = once(&machine);
+    let server = instance(&judged, SERVER);
+    assert_eq!(server.facts[0].code, "hidden_holder");
+    let text = &server.facts[0].text;
+    assert!(
+        text.contains("registered with the io_uring on its fd 5"),
+        "{text}"
+    );
 }

@@ -5,13 +5,14 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use super::details::Details;
-use super::holders::{Search, Wanted};
+use super::holders::{Found, Search, Wanted};
 use super::netlink;
 use super::parse::descriptor::pts_number;
 use super::parse::system::{LockLine, locks};
 use super::pidfd::Pidfds;
 use super::reader::Reader;
 use super::table::Table;
+use super::unlisted::{Missing, Place, Unlisting};
 use crate::model::descriptor::Target;
 use crate::model::identity::ProcessKey;
 use crate::model::interest::Interest;
@@ -24,6 +25,7 @@ pub(super) struct Closer {
     /// Whether the processes are those of the running kernel.
     live: bool,
     search: Search,
+    unlisting: Unlisting,
     pidfds: Pidfds,
     details: Details,
     /// Sockets of interest that no dump has.
@@ -37,6 +39,7 @@ impl Closer {
         Self {
             live,
             search: Search::default(),
+            unlisting: Unlisting::default(),
             pidfds,
             details: Details::default(),
             not_dumped: BTreeSet::new(),
@@ -66,13 +69,40 @@ impl Closer {
             self.dump_sockets(sample, &closely);
         }
         let wanted = wanted(sample, &closely, interest);
-        let processes = sample.processes.values().map(Arc::as_ref);
-        let found = self
-            .search
-            .run(reader, processes, |pid| table.unmoved(pid), &wanted);
+        let mut found = self.search(reader, table, sample, &wanted);
+        let missing = Missing::of(sample, &closely, &found);
+        sample.unlisted = if missing.is_empty() {
+            self.unlisting.rest();
+            Vec::new()
+        } else {
+            let suspects = missing.suspects(sample, &closely);
+            let hit = self
+                .unlisting
+                .threads(reader, &mut self.search, &missing, &suspects);
+            if hit {
+                found = self.search(reader, table, sample, &wanted);
+            }
+            let unix = (self.live && self.unlisting.is_due()).then(netlink::unix_sockets);
+            let mut place = Place {
+                reader,
+                search: &self.search,
+                sample,
+                missing: &missing,
+                suspects: &suspects,
+                unix: unix.flatten(),
+            };
+            self.unlisting.beside(&mut place)
+        };
+        sample.unlisted.extend(found.by_threads);
         sample.holders = found.holders;
         sample.terminal_masters = found.terminal_masters;
         sample.unsearched = found.unsearched;
+    }
+
+    fn search(&mut self, reader: &mut Reader, table: &Table, sample: &Sample, wanted: &Wanted) -> Found {
+        let processes = sample.processes.values().map(Arc::as_ref);
+        self.search
+            .run(reader, processes, |pid| table.unmoved(pid), wanted)
     }
 
     fn fill(

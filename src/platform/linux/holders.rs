@@ -17,7 +17,7 @@ use super::parse::descriptor::{bracketed, fdinfo};
 use super::parse::stat::Stat;
 use super::reader::{Folder, Reader, absence};
 use crate::model::bytes::OsBytes;
-use crate::model::descriptor::{Access, Holder};
+use crate::model::descriptor::{Access, Hold, Holder, Unlisted};
 use crate::model::identity::{Pid, ProcessKey};
 use crate::model::process::Process;
 use crate::model::reading::Absence;
@@ -43,14 +43,30 @@ pub(super) struct Found {
     pub(super) holders: BTreeMap<u64, Vec<Holder>>,
     pub(super) terminal_masters: BTreeMap<u32, Vec<Holder>>,
     pub(super) unsearched: Vec<Unsearched>,
+    /// What is held through tables that threads have for themselves.
+    pub(super) by_threads: Vec<Unlisted>,
 }
 
 /// The links of all processes, as last read.
 #[derive(Default)]
 pub(super) struct Search {
     scans: BTreeMap<ProcessKey, Scan>,
+    /// Tables that threads were found to have for themselves, read anew in each search.
+    apart: BTreeMap<(ProcessKey, u32), Table>,
     round: u64,
     numbers: Vec<u32>,
+}
+
+/// Descriptors with their links, in order.
+pub(super) type Table = Vec<(u32, Link)>;
+
+/// What a look through the threads of a process found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Threads {
+    /// Whether one has a table of its own with what was asked for in it: the next search finds it.
+    pub(super) hit: bool,
+    /// How many could not be looked at.
+    pub(super) unread: u32,
 }
 
 /// The links of one process.
@@ -59,7 +75,7 @@ struct Scan {
     folder: Folder,
     /// `schedstat` before they were read; `None` where they must be read again each time.
     unmoved: Option<[u64; 3]>,
-    links: Result<Vec<(u32, Link)>, Errno>,
+    links: Result<Table, Errno>,
     /// Access modes of pipe ends that were wanted, by descriptor: they do not change.
     access: HashMap<u32, Access>,
     round: u64,
@@ -67,9 +83,11 @@ struct Scan {
 
 /// What a link leads to, as far as the search needs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Link {
+pub(super) enum Link {
     Pipe(u64),
     Socket(u64),
+    /// An `io_uring`, with which files may be registered.
+    Ring,
     /// The master of a pseudo-terminal, with the number of its slave.
     Master(Option<u32>),
     /// A path, by its hash: compared with the paths of FIFOs, then told by the inode in `fdinfo`.
@@ -119,7 +137,64 @@ impl Search {
         }
         let round = self.round;
         self.scans.retain(|_, scan| scan.round == round);
+        let scans = &self.scans;
+        self.apart.retain(|(key, _), _| scans.contains_key(key));
         look.found
+    }
+
+    /// Returns all tables as they were last read, with where.
+    pub(super) fn tables(&self) -> impl Iterator<Item = (ProcessKey, Folder, &Table)> {
+        let own = self
+            .scans
+            .iter()
+            .filter_map(|(key, scan)| Some((*key, scan.folder, scan.links.as_ref().ok()?)));
+        let apart = self
+            .apart
+            .iter()
+            .map(|((key, thread), table)| (*key, Folder::of_thread(key.pid, *thread), table));
+        own.chain(apart)
+    }
+
+    /// Looks for threads of a process that have a table of descriptors of their own, `hits` in it. Such
+    /// tables are part of every search from then on.
+    pub(super) fn look_through_threads(
+        &mut self,
+        reader: &mut Reader,
+        process: &Process,
+        hits: impl Fn(Link) -> bool,
+    ) -> Threads {
+        let key = process.key;
+        let mut found = Threads::default();
+        // One that could not be read is among those that were not searched.
+        let Some((folder, Ok(main))) = self.scans.get(&key).map(|scan| (scan.folder, &scan.links)) else {
+            return found;
+        };
+        let mut threads = Vec::new();
+        let listed = reader
+            .directory(key.pid, "task")
+            .and_then(|directory| reader.numbers(directory.as_fd(), &mut threads));
+        if let Err(errno) = listed {
+            if absence(errno) != Absence::Gone {
+                found.unread = process.threads.saturating_sub(1);
+            }
+            return found;
+        }
+        let mut apart = Vec::new();
+        for thread in threads {
+            if thread == folder.thread() || self.apart.contains_key(&(key, thread)) {
+                continue;
+            }
+            match links(reader, Folder::of_thread(key.pid, thread), &mut self.numbers) {
+                Ok(table) if has_more(&table, main) => {
+                    found.hit |= table.iter().any(|(_, link)| hits(*link));
+                    apart.push(((key, thread), table));
+                }
+                Err(errno) if absence(errno) != Absence::Gone => found.unread += 1,
+                _ => {}
+            }
+        }
+        self.apart.extend(apart);
+        found
     }
 
     fn process(&mut self, look: &mut Look<'_>, process: &Process, unmoved: Option<[u64; 3]>) {
@@ -159,7 +234,55 @@ impl Search {
             },
         }
         scan.round = self.round;
+        if let Ok(main) = &scan.links {
+            tables_apart(look, key, main, (&mut self.apart, &mut self.numbers));
+        }
     }
+}
+
+/// Goes through the tables that threads of a process have for themselves. One that has nothing more than
+/// the process's own is forgotten: the thread has ended, or had opened in the common table while it was read.
+fn tables_apart(
+    look: &mut Look<'_>,
+    key: ProcessKey,
+    main: &Table,
+    (apart, numbers): (&mut BTreeMap<(ProcessKey, u32), Table>, &mut Vec<u32>),
+) {
+    let known = apart.range((key, 0)..=(key, u32::MAX));
+    let threads: Vec<u32> = known.map(|((_, thread), _)| *thread).collect();
+    for thread in threads {
+        let folder = Folder::of_thread(key.pid, thread);
+        match links(look.reader, folder, numbers) {
+            Ok(table) if has_more(&table, main) => {
+                if table.iter().any(|(_, link)| look.wants(*link)) && look.is(key) {
+                    look.through((key, folder), &table, &mut HashMap::new());
+                    let more = table.iter().filter(|one| !main.contains(one));
+                    let held = more.filter(|(_, link)| look.wants(*link));
+                    let told = held.filter_map(|(fd, link)| Some((*fd, look.inode(*link)?)));
+                    let told: Vec<Unlisted> = told
+                        .map(|(fd, inode)| Unlisted {
+                            process: key,
+                            how: Hold::Thread { thread, fd, inode },
+                        })
+                        .collect();
+                    look.found.by_threads.extend(told);
+                }
+                apart.insert((key, thread), table);
+            }
+            _ => {
+                apart.remove(&(key, thread));
+            }
+        }
+    }
+}
+
+/// Returns whether a table has a descriptor that `main` has not.
+fn has_more(table: &Table, main: &Table) -> bool {
+    let mut main = main.iter().peekable();
+    table.iter().any(|one| {
+        while main.next_if(|known| known.0 < one.0).is_some() {}
+        main.next_if_eq(&one).is_none()
+    })
 }
 
 /// One search under way.
@@ -177,6 +300,15 @@ impl Look<'_> {
             Link::Pipe(inode) | Link::Socket(inode) => self.wanted.inodes.contains(&inode),
             Link::Master(number) => number.is_some_and(|number| self.wanted.terminals.contains(&number)),
             Link::Path(path) => self.fifos.contains_key(&path),
+            Link::Ring => false,
+        }
+    }
+
+    fn inode(&self, link: Link) -> Option<u64> {
+        match link {
+            Link::Pipe(inode) | Link::Socket(inode) => Some(inode),
+            Link::Path(path) => self.fifos.get(&path).copied(),
+            Link::Master(_) | Link::Ring => None,
         }
     }
 
@@ -242,7 +374,7 @@ impl Look<'_> {
                     };
                     push(self.found.terminal_masters.entry(number).or_default(), holder);
                 }
-                Link::Master(None) => {}
+                Link::Master(None) | Link::Ring => {}
             }
         }
     }
@@ -283,7 +415,7 @@ fn push(holders: &mut Vec<Holder>, holder: Holder) {
     }
 }
 
-fn links(reader: &mut Reader, folder: Folder, numbers: &mut Vec<u32>) -> Result<Vec<(u32, Link)>, Errno> {
+fn links(reader: &mut Reader, folder: Folder, numbers: &mut Vec<u32>) -> Result<Table, Errno> {
     let directory = reader.directory(folder, "fd")?;
     reader.numbers(directory.as_fd(), numbers)?;
     let mut found = Vec::with_capacity(numbers.len());
@@ -314,6 +446,9 @@ fn classify(link: &[u8]) -> Option<Link> {
     if let Some(inode) = bracketed(link, b"socket:[") {
         return Some(Link::Socket(inode));
     }
+    if link == b"anon_inode:[io_uring]" {
+        return Some(Link::Ring);
+    }
     if !link.starts_with(b"/") {
         return None;
     }
@@ -323,7 +458,8 @@ fn classify(link: &[u8]) -> Option<Link> {
     Some(Link::Path(hash(link)))
 }
 
-fn hash(path: &[u8]) -> u64 {
+/// Returns the hash by which a path is compared.
+pub(super) fn hash(path: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
     path.hash(&mut hasher);
     hasher.finish()
@@ -368,6 +504,23 @@ mod tests {
     }
 
     #[test]
+    fn a_table_is_a_threads_own_where_it_has_more() {
+        let main = vec![(0, Link::Pipe(1)), (3, Link::Socket(2)), (7, Link::Pipe(3))];
+        for (table, more) in [
+            (vec![], false),
+            (main.clone(), false),
+            (vec![(3, Link::Socket(2))], false),
+            (vec![(0, Link::Pipe(1)), (7, Link::Pipe(3))], false),
+            (vec![(0, Link::Pipe(9))], true),
+            (vec![(5, Link::Pipe(1))], true),
+            (vec![(7, Link::Pipe(3)), (8, Link::Pipe(3))], true),
+        ] {
+            assert_eq!(has_more(&table, &main), more, "{table:?}");
+        }
+        assert!(has_more(&main, &Vec::new()));
+    }
+
+    #[test]
     fn links_are_told_apart() {
         assert_eq!(classify(b"pipe:[12]"), Some(Link::Pipe(12)));
         assert_eq!(classify(b"socket:[13]"), Some(Link::Socket(13)));
@@ -377,6 +530,7 @@ mod tests {
             Some(Link::Path(hash(b"/tmp/pipe:[12]")))
         );
         assert_eq!(classify(b"anon_inode:[eventfd]"), None);
+        assert_eq!(classify(b"anon_inode:[io_uring]"), Some(Link::Ring));
         assert_eq!(classify(b"pipe:[12"), None);
     }
 }

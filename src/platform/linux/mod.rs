@@ -17,6 +17,7 @@ mod reader;
 mod signaller;
 mod table;
 mod units;
+mod unlisted;
 mod users;
 
 use std::collections::BTreeMap;
@@ -208,6 +209,7 @@ impl Source for LinuxSource {
             terminal_masters: BTreeMap::new(),
             units: Vec::new(),
             unsearched: Vec::new(),
+            unlisted: Vec::new(),
             problems: self.problems(unseen),
         })
     }

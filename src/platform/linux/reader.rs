@@ -39,6 +39,21 @@ impl From<Pid> for Folder {
     }
 }
 
+impl Folder {
+    /// That of one thread.
+    pub(super) fn of_thread(pid: Pid, thread: u32) -> Self {
+        Self {
+            pid,
+            thread: Some(thread),
+        }
+    }
+
+    /// Returns the thread whose files are read there.
+    pub(super) fn thread(self) -> u32 {
+        self.thread.unwrap_or(self.pid.get())
+    }
+}
+
 impl Display for Folder {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.thread {
@@ -110,10 +125,7 @@ impl Reader {
         let mut threads = Vec::new();
         self.numbers(directory.as_fd(), &mut threads)?;
         let found = |thread: &u32| {
-            let folder = Folder {
-                pid,
-                thread: Some(*thread),
-            };
+            let folder = Folder::of_thread(pid, *thread);
             let stat = Stat::parse(self.record(folder, "stat").ok()?)?;
             holds(&stat).then_some(folder)
         };
@@ -199,6 +211,11 @@ impl Reader {
         let path = CStr::from_bytes_with_nul(&self.path).map_err(|_| Errno::INVAL)?;
         let (text, _) = readlinkat_raw(directory, path, &mut *self.link)?;
         Ok(&*text)
+    }
+
+    /// Reads the `fdinfo` of a descriptor to its end: of an `io_uring` it lists all registered files.
+    pub(super) fn whole_fdinfo(&mut self, of: impl Display, fd: u32) -> Result<&[u8], Errno> {
+        self.whole(of, &format!("fdinfo/{fd}"))
     }
 
     /// Reads the `fdinfo` of a descriptor.

@@ -121,6 +121,7 @@ impl Source for MacosSource {
             terminal_masters: BTreeMap::new(),
             units: Vec::new(),
             unsearched: Vec::new(),
+            unlisted: Vec::new(),
             problems,
         })
     }

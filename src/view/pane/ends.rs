@@ -122,6 +122,9 @@ fn holders(subject: &Subject<'_>, all: Option<&Vec<Holder>>, opposite: impl Fn(&
     let found: Vec<&Holder> = all.iter().filter(|holder| opposite(holder)).collect();
     if found.is_empty() {
         return match unsearched {
+            0 if !subject.shown.world.sample.unlisted.is_empty() => {
+                Safe::literal("nobody seen; it may be held without a descriptor")
+            }
             0 if subject.shown.world.sample.hidden == Some(0) => Safe::literal("nobody"),
             0 => Safe::literal("nobody seen; other users' processes are hidden"),
             1 => Safe::literal("nobody seen; 1 process could not be searched"),

@@ -5,6 +5,7 @@ mod inet;
 mod message;
 mod unix;
 
+use std::collections::BTreeMap;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::time::Duration;
 
@@ -15,7 +16,7 @@ use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType};
 
 use self::message::{Answer, Malformed};
 use crate::model::reading::Reading;
-use crate::model::socket::{Protocol, Sockets};
+use crate::model::socket::{Protocol, Sockets, UnixSocket};
 
 /// The kernel fills at most 32 KiB per part of a dump, more where it sees a larger buffer.
 const BUFFER_BYTES: usize = 256 * 1024;
@@ -58,17 +59,15 @@ pub(super) fn sockets() -> Reading<Sockets> {
     }
 }
 
+/// Dumps the unix sockets alone; `None` where there is no dump.
+pub(super) fn unix_sockets() -> Option<BTreeMap<u64, UnixSocket>> {
+    Link::open().and_then(|mut link| link.unix()).ok()
+}
+
 fn dump_all() -> Result<Sockets, Trouble> {
-    let socket = open()?;
-    let mut link = Link {
-        socket,
-        buffer: vec![0; BUFFER_BYTES],
-        sequence: 0,
-    };
-    let mut found = unix::Found::default();
-    link.dump(&unix::request(), &mut found, unix::Found::clear, unix::Found::add)?;
+    let mut link = Link::open()?;
     let mut sockets = Sockets {
-        unix: found.finish(),
+        unix: link.unix()?,
         ..Sockets::default()
     };
     for protocol in [Protocol::Tcp, Protocol::Udp] {
@@ -103,6 +102,20 @@ struct Link {
 }
 
 impl Link {
+    fn open() -> Result<Self, Trouble> {
+        Ok(Self {
+            socket: open()?,
+            buffer: vec![0; BUFFER_BYTES],
+            sequence: 0,
+        })
+    }
+
+    fn unix(&mut self) -> Result<BTreeMap<u64, UnixSocket>, Trouble> {
+        let mut found = unix::Found::default();
+        self.dump(&unix::request(), &mut found, unix::Found::clear, unix::Found::add)?;
+        Ok(found.finish())
+    }
+
     /// Dumps one family, again from the start where the kernel says that it changed in between.
     ///
     /// A family whose module is missing has no sockets.

@@ -4,6 +4,7 @@ pub(super) mod descriptor;
 pub(super) mod process;
 pub(super) mod stat;
 pub(super) mod system;
+pub(super) mod unlisted;
 
 /// Returns the number that all of `digits` make; `None` for no digit, another byte, or overflow.
 pub(super) fn decimal(digits: &[u8]) -> Option<u64> {
