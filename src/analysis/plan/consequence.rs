@@ -302,7 +302,7 @@ impl<'a> Case<'a> {
         let text = match (self.signal, forwarding(process)) {
             (Signal::Kill, _) => format!("{server} SURVIVES: KILL to {launcher} reaches {launcher} alone."),
             (_, Forwarding::No) => {
-                format!("{server} SURVIVES: {launcher} does not forward TERM. Tick the server instead.")
+                format!("{server} SURVIVES: {launcher} does not forward TERM. Send it to the server instead.")
             }
             (_, Forwarding::Yes) => format!("{launcher} forwards TERM to {server}."),
             (_, Forwarding::Unknown) => {
