@@ -5,9 +5,11 @@ use std::fmt::Write as _;
 
 use super::digest::Head;
 use super::entry::FieldSource;
-use super::export::{Export, FirstPage};
+use super::export::{Export, named};
+use super::page::FirstPage;
 use super::record::{DOT, Field, Piece, Record, moment};
 use super::story::Note;
+use super::unhandled::{Unhandled, counted};
 use crate::text::Safe;
 
 /// What stands around every copy: it says what it is a copy of.
@@ -106,6 +108,32 @@ fn foot(out: &mut String, origin: &Origin<'_>) {
 }
 
 fn first_page(out: &mut String, page: &FirstPage) {
+    list(out, "Next step", std::iter::once(words(&page.next_step)));
+    if let Some(unhandled) = &page.not_handled {
+        not_handled(out, unhandled);
+    }
+    if page.authorities == 0 {
+        list(
+            out,
+            "Open leads",
+            std::iter::once("authorities: none seen".to_owned()),
+        );
+    } else {
+        list(out, "Open leads", page.open_leads.iter().map(|lead| words(lead)));
+    }
+    list(
+        out,
+        "Unresolved signals",
+        page.unresolved_signals.iter().map(|signal| words(signal)),
+    );
+    if !page.other_leads.is_empty() {
+        let others = page.other_leads.iter().map(|lead| words(lead));
+        list(
+            out,
+            "Leads that nobody can revoke: files, locks, children, listeners",
+            others,
+        );
+    }
     list(
         out,
         "Done",
@@ -119,29 +147,33 @@ fn first_page(out: &mut String, page: &FirstPage) {
             )
         }),
     );
-    if page.authorities == 0 {
-        list(
-            out,
-            "Open leads",
-            std::iter::once("authorities: none seen".to_owned()),
-        );
+}
+
+/// So many servers are named; the rest is counted.
+const NAMED: usize = 10;
+
+fn not_handled(out: &mut String, unhandled: &Unhandled) {
+    let servers = &unhandled.servers;
+    let seen = format!("in the snapshot of {}", moment(unhandled.taken_at));
+    let title = if servers.is_empty() {
+        format!("Seen, not handled, {seen}")
     } else {
-        list(out, "Open leads", page.open_leads.iter().map(|lead| words(lead)));
-    }
-    if !page.other_leads.is_empty() {
-        let others = page.other_leads.iter().map(|lead| words(lead));
-        list(
-            out,
-            "Leads that nobody can revoke: files, locks, children, listeners",
-            others,
-        );
-    }
-    list(
-        out,
-        "Unresolved signals",
-        page.unresolved_signals.iter().map(|signal| words(signal)),
-    );
-    list(out, "Next step", std::iter::once(words(&page.next_step)));
+        format!("Seen, not handled: {} {seen}", unhandled.counted())
+    };
+    // A line that only counts one more says less than that one.
+    let shown = if servers.len() == NAMED + 1 {
+        NAMED + 1
+    } else {
+        NAMED
+    };
+    let named = servers
+        .iter()
+        .take(shown)
+        .map(|one| words(&format!("{}: {}", named(&one.instance), one.words())));
+    let rest = servers.get(shown..).filter(|rest| !rest.is_empty());
+    let rest = rest.map(|rest| format!("and {} more, in the snapshot", counted(rest)));
+    let beside = unhandled.beside().map(|beside| words(&beside));
+    list(out, &title, named.chain(rest).chain(beside));
 }
 
 fn list(out: &mut String, title: &str, items: impl Iterator<Item = String>) {

@@ -8,6 +8,7 @@ pub mod line;
 pub mod markdown;
 mod observe;
 pub mod operator;
+pub mod page;
 pub mod past;
 pub mod record;
 mod redact;
@@ -15,6 +16,7 @@ mod sentence;
 pub mod story;
 pub mod subject;
 mod termination;
+pub mod unhandled;
 pub mod verify;
 
 pub use digest::{Digest, Digester, Head};

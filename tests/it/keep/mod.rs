@@ -2,6 +2,7 @@
 
 mod commands;
 mod disk;
+mod handover;
 mod incidents;
 mod kill;
 mod kinds;
