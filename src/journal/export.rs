@@ -66,10 +66,11 @@ impl Export {
                         thread.past.add(&evidence.world, instance);
                     }
                 }
-                let seen = evidence
-                    .iter()
-                    .find(|evidence| evidence.world.judged.instance(thread.on.id).is_some());
-                Record::new(thread, seen, redactor)
+                let shows = |one: &Evidence| one.world.judged.instance(thread.on.id).is_some();
+                let at = evidence.iter().position(shows);
+                let (later, seen) = evidence.split_at(at.unwrap_or(0));
+                let seen = seen.first().filter(|_| at.is_some());
+                Record::followed(thread, seen, later, redactor)
             })
             .collect();
         Self {

@@ -127,12 +127,18 @@ fn first_page(out: &mut String, page: &FirstPage) {
         page.unresolved_signals.iter().map(|signal| words(signal)),
     );
     if !page.other_leads.is_empty() {
-        let others = page.other_leads.iter().map(|lead| words(lead));
+        let (named, rest) = page.other_leads.split_at(page.other_leads.len().min(OTHERS));
+        let rest = (!rest.is_empty()).then(|| format!("and {} more, in the records below", rest.len()));
+        let others = named.iter().map(|lead| words(lead)).chain(rest);
         list(
             out,
             "Leads that nobody can revoke: files, locks, children, listeners",
             others,
         );
+    }
+    if !page.gone_leads.is_empty() {
+        let gone = page.gone_leads.iter().map(|line| words(line));
+        list(out, "Leads that went with their processes", gone);
     }
     list(
         out,
@@ -148,6 +154,9 @@ fn first_page(out: &mut String, page: &FirstPage) {
         }),
     );
 }
+
+/// So many leads that nobody can revoke are named; the rest is counted.
+const OTHERS: usize = 20;
 
 /// So many servers are named; the rest is counted.
 const NAMED: usize = 10;

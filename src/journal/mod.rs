@@ -4,6 +4,7 @@
 pub mod digest;
 pub mod entry;
 pub mod export;
+pub mod leads;
 pub mod line;
 pub mod markdown;
 mod observe;

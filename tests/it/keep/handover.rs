@@ -155,13 +155,14 @@ fn servers_that_nobody_has_handled_are_on_the_first_page_those_that_can_act_firs
         (&page["older_twins"], &page["unknown"]),
         (&1.into(), &1.into())
     );
-    append(&incident, note_on(900), 3_000);
-    append(&incident, Entry::Closed { remaining: None }, 3_001);
-    let closed = export(&incident).first_page.next_step;
+    append(&incident, Entry::Closed { remaining: None }, 3_000);
     assert_eq!(
-        closed,
-        "nothing is asked for: the incident was closed with 1 server (held 1) seen and not handled"
+        export(&incident).first_page.next_step,
+        "nothing is asked for: the incident was closed with 2 servers (severed 1, held 1) seen and not handled"
     );
+    append(&incident, note_on(900), 3_001);
+    let left = export(&incident).first_page.not_handled.unwrap();
+    assert_eq!(left.counted(), "1 server (held 1)", "a note is a record");
 }
 
 #[test]
@@ -180,5 +181,177 @@ fn of_many_servers_that_nobody_has_handled_the_rest_is_counted() {
         let (last, first) = lines.split_at(named);
         assert!(last.iter().all(|line| line.starts_with("- server-1")), "{lines:?}");
         assert_eq!(first.iter().map(String::as_str).next(), rest);
+    }
+}
+
+fn lead(letter: &str, kind: LeadKind, target: &str, pid: u32) -> Lead {
+    Lead {
+        letter: letter.to_owned(),
+        kind,
+        target: target.into(),
+        state: None,
+        pid: kit::pid(pid),
+        fd: None,
+        meaning: "may act on its own".to_owned(),
+        advice: None,
+        last_sent_ms: None,
+        last_received_ms: None,
+    }
+}
+
+/// A helper of server 9 with a command line of many hundred characters, and leads that end and do not end
+/// with their process.
+fn with_a_helper() -> World {
+    let mut world = kit::severed(&ARGV);
+    let instance = &mut world.judged.instances[0];
+    instance.helpers.push(kit::key(30));
+    instance.reach = Some(vec![
+        lead("a", LeadKind::Tcp, "10.2.0.4:443", 9),
+        lead("b", LeadKind::Ssh, "build@10.2.0.9", 30),
+        lead("c", LeadKind::CredentialName, "GITHUB_TOKEN", 9),
+        lead("d", LeadKind::File, "/srv/app/tips.db-wal", 9),
+        lead(
+            "e",
+            LeadKind::Child,
+            &format!("chromium {}--last", "--flag ".repeat(90)),
+            30,
+        ),
+    ]);
+    let helper = kit::process(30, &["chromium"]);
+    world.sample.processes.insert(kit::pid(30), Arc::new(helper));
+    world
+}
+
+/// The lines of the first page on leads: open ones, others, gone ones.
+fn leads_of(told: &Export) -> [Vec<String>; 3] {
+    let page = &told.first_page;
+    [
+        page.open_leads.clone(),
+        page.other_leads.clone(),
+        page.gone_leads.clone(),
+    ]
+}
+
+#[test]
+fn leads_of_processes_that_are_gone_are_told_as_gone_and_what_may_outlive_them_stays_open() {
+    let state = State::new();
+    let long = "git (9): e child chromium --flag --flag --fla…--flag --flag --flag --flag --last: may act on its own";
+    let open = [
+        "git (9): a tcp 10.2.0.4:443: not revoked",
+        "git (9): b ssh build@10.2.0.9: not revoked",
+        "git (9): c credential-name GITHUB_TOKEN: not revoked",
+    ];
+    let database = "git (9): d file /srv/app/tips.db-wal: may act on its own";
+    let ended = "gone with process 9 at 2026-12-01 01:08:03Z";
+    let elsewhere = "what was begun elsewhere over a connection is not known";
+    let cases = [
+        (None, None, open.to_vec(), vec![database, long], None),
+        (
+            Some(OutcomeKind::StillThere),
+            None,
+            open.to_vec(),
+            vec![database, long],
+            None,
+        ),
+        (
+            Some(OutcomeKind::Exited),
+            Some("left: helper chromium 30 (S)"),
+            open[1..].to_vec(),
+            vec![long],
+            Some(format!(
+                "git (9): {ended}: a tcp 10.2.0.4:443, d file /srv/app/tips.db-wal; {elsewhere}"
+            )),
+        ),
+        (
+            Some(OutcomeKind::Exited),
+            Some("with it helper chromium 30; nothing left"),
+            open[1..].to_vec(),
+            Vec::new(),
+            Some(format!(
+                "git (9): {ended}: a tcp 10.2.0.4:443, d file /srv/app/tips.db-wal, e child chromium --flag --flag --fla…--flag --flag --flag --flag --last; {elsewhere}"
+            )),
+        ),
+    ];
+    for (at, (outcome, detail, open, others, gone)) in cases.into_iter().enumerate() {
+        let incident = kit::open(&state.store(), &format!("OPS-{at}"));
+        save(&incident, &with_a_helper());
+        if let Some(outcome) = outcome {
+            term(&incident, &target(9), outcome, detail);
+        }
+        let told = export(&incident);
+        assert_eq!(
+            leads_of(&told),
+            [
+                open.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>(),
+                others.iter().map(|line| (*line).to_owned()).collect(),
+                gone.into_iter().collect(),
+            ],
+            "{outcome:?} {detail:?}"
+        );
+        let whole = format!("chromium {}--last", "--flag ".repeat(90));
+        let text = markdown::incident(&told);
+        let (page, records) = text.split_once("\n## ").unwrap();
+        assert!(
+            page.lines().all(|line| line.len() < 400),
+            "a long line on the first page: {page}"
+        );
+        assert_eq!(records.contains(&whole), !whole.is_empty(), "{records}");
+    }
+}
+
+#[test]
+fn who_is_not_in_a_later_snapshot_any_more_has_ended_unless_processes_are_hidden() {
+    let state = State::new();
+    for (hidden, ends) in [(None, true), (Some(0), true), (Some(3), false)] {
+        let incident = kit::open(&state.store(), "OPS-1");
+        save(&incident, &with_a_helper());
+        let mut later = kit::world(3);
+        later.sample.taken_at = kit::later(60_000);
+        later.sample.hidden = hidden;
+        save(&incident, &later);
+        append(&incident, note_on(9), 60_001);
+        let told = export(&incident);
+        let [open, others, gone] = leads_of(&told);
+        let page = told.first_page;
+        if ends {
+            assert_eq!((open.len(), others.len(), gone.len()), (2, 0, 1));
+            assert!(
+                gone[0].starts_with("git (9): gone with process 9: not there at 2026-12-01 01:09:02Z: a tcp"),
+                "{gone:?}"
+            );
+            assert_eq!(page.next_step, "revoke b ssh build@10.2.0.9 of git (9)");
+        } else {
+            assert_eq!((open.len(), others.len(), gone.len()), (3, 2, 0), "{hidden:?}");
+        }
+    }
+}
+
+#[test]
+fn a_connection_that_another_process_holds_too_does_not_end_with_the_first() {
+    use mcpwake::model::descriptor::{Access, Descriptor, Target};
+    use mcpwake::model::reading::Reading;
+    for (other, open) in [(78, 0), (77, 1)] {
+        let state = State::new();
+        let incident = state.incident();
+        let mut world = kit::severed(&ARGV);
+        world.judged.instances[0].reach = Some(vec![Lead {
+            fd: Some(7),
+            ..lead("a", LeadKind::Tcp, "10.2.0.4:443", 9)
+        }]);
+        for (pid, inode) in [(9, 77), (2, other)] {
+            let mut process = (*world.sample.processes[&kit::pid(pid)]).clone();
+            process.descriptors = Reading::Value(vec![Descriptor {
+                fd: 7,
+                access: Some(Access::Both),
+                target: Target::Socket { inode },
+            }]);
+            world.sample.processes.insert(kit::pid(pid), Arc::new(process));
+        }
+        save(&incident, &world);
+        term(&incident, &target(9), OutcomeKind::Exited, Some("nothing left"));
+        let page = export(&incident).first_page;
+        assert_eq!(page.open_leads.len(), open, "{:?}", page.gone_leads);
+        let step = if open == 0 { "close the incident" } else { "revoke a tcp" };
+        assert!(page.next_step.starts_with(step), "{}", page.next_step);
     }
 }
