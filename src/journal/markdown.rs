@@ -8,6 +8,7 @@ use super::entry::FieldSource;
 use super::export::{Export, named};
 use super::page::FirstPage;
 use super::record::{DOT, Field, Piece, Record, moment};
+use super::seen::Seen;
 use super::story::Note;
 use super::unhandled::{Unhandled, counted};
 use crate::text::Safe;
@@ -84,9 +85,50 @@ pub fn record(record: &Record, origin: &Origin<'_>) -> String {
         // Writing to a string cannot fail.
         let _ = writeln!(out, "| {} | {} |", field.name.title(), cell(field));
     }
+    if let Some(seen) = &record.evidence {
+        evidence(&mut out, seen);
+    }
     out.push('\n');
     foot(&mut out, origin);
     out
+}
+
+/// Why it is a leftover: a list below the table, one line a fact and a lead.
+fn evidence(out: &mut String, seen: &Seen) {
+    let at = moment(seen.taken_at);
+    let title = match &seen.snapshot {
+        Some(file) => format!("Evidence, from {} of {at}", code(&Safe::from_text(&file.path))),
+        None => format!("Evidence, from a sample of {at} that was not saved"),
+    };
+    let told = |text: &str| code(&Safe::from_text(text));
+    let facts = seen.facts.iter().map(|fact| {
+        let text = words(&fact.text);
+        format!("{}: {text} ({})", seen.finding, told(&fact.source))
+    });
+    let undecided = seen.facts.is_empty().then(|| seen.finding.to_owned());
+    let cwd = seen.cwd.as_ref();
+    let cwd = cwd.map_or_else(|| "cwd not read".to_owned(), |cwd| format!("cwd {}", told(cwd)));
+    let about = [
+        words(&seen.parentage()),
+        format!("{}, {cwd}", words(&seen.origin())),
+        format!("identified by: {}", words(&seen.identified_by)),
+    ];
+    let leads = seen.leads.iter().flatten().map(|one| {
+        let lead = &one.lead;
+        let (letter, kind) = (words(&lead.letter), lead.kind.word());
+        format!(
+            "lead {letter}: {kind} {} {}",
+            told(&lead.target),
+            words(&one.rest())
+        )
+    });
+    let none = match &seen.leads {
+        None => Some("leads: not looked at"),
+        Some(leads) if leads.is_empty() => Some("leads: none seen; that does not say that it cannot act"),
+        Some(_) => None,
+    };
+    let items = facts.chain(undecided).chain(about).chain(leads);
+    list(out, &title, items.chain(none.map(str::to_owned)));
 }
 
 fn foot(out: &mut String, origin: &Origin<'_>) {

@@ -13,6 +13,7 @@ pub mod page;
 pub mod past;
 pub mod record;
 mod redact;
+pub mod seen;
 mod sentence;
 pub mod story;
 pub mod subject;

@@ -92,7 +92,10 @@ const NAMED: usize = 6;
 fn gone(record: &Record) -> Option<String> {
     let authorities = record.leads.iter().filter(|line| !line.is_verified());
     let authorities = authorities.map(|line| (&line.lead, line.gone.as_ref()));
-    let others = record.others.iter().map(|other| (&other.lead, other.gone.as_ref()));
+    let others = record
+        .others
+        .iter()
+        .map(|other| (&other.lead, other.gone.as_ref()));
     let mut ends: Vec<(String, Vec<String>)> = Vec::new();
     let mut over = false;
     for (lead, gone) in authorities.chain(others) {

@@ -11,6 +11,7 @@ use super::entry::{FieldName, FieldSource, FileRef, SinceRevoked, rfc3339};
 use super::leads::{self, Departed, Gone, Other};
 use super::observe;
 use super::operator::Operator;
+use super::seen::Seen;
 use super::story::{Act, Note, SignalState, Thread, Unavailable, open_signals};
 use super::subject::{InstanceRef, LeadRef};
 use super::termination;
@@ -120,6 +121,8 @@ pub struct Record {
     pub fields: Vec<Field>,
     /// The three times.
     pub times: Times,
+    /// What the snapshot that it names shows of it; `null`: no snapshot shows it.
+    pub evidence: Option<Seen>,
     /// Every authority that was seen or dealt with.
     pub leads: Vec<LeadLine>,
     /// What else was seen that it acts through, and nobody can revoke: files, locks, children, listeners.
@@ -208,6 +211,7 @@ impl Record {
             since_revoked: thread.since,
             signals: thread.signals.clone(),
             notes: thread.notes.clone(),
+            evidence: seen.map(|(evidence, instance)| Seen::new(evidence, instance, &departed, redactor)),
             ended: departed.server(thread.on.id.0),
             others,
             leads,
