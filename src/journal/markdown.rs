@@ -50,15 +50,20 @@ pub fn incident(export: &Export) -> String {
     for problem in &export.problems {
         line(&mut out, &format!("**Not as it should be:** {}", words(problem)));
     }
-    first_page(&mut out, &export.first_page);
+    let newest = export.notes.len().saturating_sub(NOTES);
+    let (earlier, newest) = export.notes.split_at(newest);
+    first_page(&mut out, &export.first_page, newest, earlier.len());
     for one in &export.records {
         out.push('\n');
         out.push_str(&record(one, &origin));
-        notes(&mut out, &one.notes);
+        if !one.notes.is_empty() {
+            let _ = writeln!(out, "\n**Notes on {}**\n", words(&named(&one.instance)));
+            notes(&mut out, one.notes.iter());
+        }
     }
-    if !export.notes.is_empty() {
-        out.push_str("\n## Notes\n");
-        notes(&mut out, &export.notes);
+    if !earlier.is_empty() {
+        out.push_str("\n## Earlier notes on the incident\n\n");
+        notes(&mut out, earlier.iter());
     }
     if export.records.is_empty() {
         out.push('\n');
@@ -149,8 +154,18 @@ fn foot(out: &mut String, origin: &Origin<'_>) {
     );
 }
 
-fn first_page(out: &mut String, page: &FirstPage) {
+/// So many notes on the incident stand on the first page, the newest first; earlier ones follow the records.
+const NOTES: usize = 5;
+
+fn first_page(out: &mut String, page: &FirstPage, newest: &[Note], earlier: usize) {
     list(out, "Next step", std::iter::once(words(&page.next_step)));
+    if !newest.is_empty() {
+        out.push_str("\n**Notes on the incident, the newest first**\n\n");
+        notes(out, newest.iter().rev());
+    }
+    if earlier > 0 {
+        let _ = writeln!(out, "- and {earlier} earlier, below the records");
+    }
     if let Some(unhandled) = &page.not_handled {
         not_handled(out, unhandled);
     }
@@ -238,7 +253,7 @@ fn list(out: &mut String, title: &str, items: impl Iterator<Item = String>) {
     }
 }
 
-fn notes(out: &mut String, notes: &[Note]) {
+fn notes<'a>(out: &mut String, notes: impl Iterator<Item = &'a Note>) {
     for note in notes {
         let head = format!("- {} {}:", moment(note.at), words(&note.operator.to_string()));
         let mut lines = note.text.lines();

@@ -3,6 +3,7 @@
 use super::entry::{AttachedFrom, Entry, SnapshotReason};
 use super::export::named;
 use super::record::moment;
+use super::subject::TargetRef;
 use crate::model::time::UnixMillis;
 
 /// Returns an entry as a sentence; `None` for what only a record tells.
@@ -130,8 +131,8 @@ fn about_authority(entry: &Entry) -> Option<String> {
 fn about_signal(entry: &Entry) -> Option<String> {
     Some(match entry {
         Entry::AboutToSignal { signal, targets, way } => {
-            let pids: Vec<String> = targets.iter().map(|target| target.key.to_string()).collect();
-            format!("announced {signal} to {} by {way}", pids.join(", "))
+            let called: Vec<String> = targets.iter().map(TargetRef::called).collect();
+            format!("announced {signal} to {} by {way}", called.join(", "))
         }
         Entry::Sent {
             signal,
@@ -140,8 +141,8 @@ fn about_signal(entry: &Entry) -> Option<String> {
             refused,
             ..
         } => match refused {
-            Some(why) => format!("{signal} to {} by {way} was refused: {why}", target.key),
-            None => format!("sent {signal} to {} by {way}", target.key),
+            Some(why) => format!("{signal} to {} by {way} was refused: {why}", target.called()),
+            None => format!("sent {signal} to {} by {way}", target.called()),
         },
         Entry::Outcome {
             signal,
@@ -155,7 +156,8 @@ fn about_signal(entry: &Entry) -> Option<String> {
             let detail = detail
                 .as_ref()
                 .map_or_else(String::new, |detail| format!("; {detail}"));
-            format!("{signal} to {}: {}{after}{detail}", target.key, outcome.words())
+            let called = target.called();
+            format!("{signal} to {called}: {}{after}{detail}", outcome.words())
         }
         _ => return None,
     })

@@ -1,6 +1,5 @@
 //! The first page of a hand-over, and the evidence in its records: what whoever takes over reads first.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use mcpwake::journal::entry::{OutcomeKind, SnapshotReason};
@@ -430,4 +429,67 @@ fn a_record_says_below_its_table_why_it_is_a_leftover() {
         (&attempt["name"], &attempt["value"]),
         (&"last_attempt".into(), &serde_json::Value::Null)
     );
+}
+
+#[test]
+fn the_newest_notes_on_the_incident_are_on_the_first_page_and_those_on_a_server_have_a_heading() {
+    let state = State::new();
+    let incident = state.incident();
+    save(&incident, &kit::severed(&ARGV));
+    append(&incident, note_on(9), 0);
+    for number in 1..=7 {
+        append(&incident, kit::note(&format!("shift note {number}")), number);
+    }
+    let text = markdown::incident(&export(&incident));
+    let newest = under(&text, "Notes on the incident, the newest first");
+    assert_eq!(newest.len(), 6, "{newest:?}");
+    for (line, number) in newest.iter().zip([7, 6, 5, 4, 3]) {
+        assert!(line.ends_with(&format!(": shift note {number}")), "{newest:?}");
+    }
+    assert_eq!(newest[5], "- and 2 earlier, below the records");
+    let (before, earlier) = text.split_once("\n## Earlier notes on the incident\n\n").unwrap();
+    assert_eq!(earlier.lines().count(), 2, "{earlier}");
+    assert!(earlier.contains("shift note 1") && earlier.contains("shift note 2"));
+    // On the first page: before the first record.
+    let record = text.find("\n## Leftover MCP server").unwrap();
+    assert!(text.find("shift note 3").unwrap() < record, "{text}");
+    let (_, behind) = before.split_once("journal `#").unwrap();
+    assert!(behind.contains("\n**Notes on git (9)**\n\n- 2026-"), "{behind}");
+    assert_eq!(text.matches("shift note 7").count(), 1);
+}
+
+#[test]
+fn a_signal_is_told_with_name_and_pid_first() {
+    let helper = TargetRef {
+        key: kit::key(30),
+        argv: vec!["/opt/chromium/chrome --type=renderer".to_owned()],
+        ..target(9)
+    };
+    let alone = TargetRef {
+        instance: None,
+        ..helper.clone()
+    };
+    for (target, called) in [
+        (target(9), "git 9 (key 9-900)"),
+        (helper, "chrome 30 of git 9 (key 30-3000)"),
+        (alone, "chrome 30 (key 30-3000)"),
+    ] {
+        let state = State::new();
+        let incident = state.incident();
+        term(&incident, &target, OutcomeKind::Exited, None);
+        let told: Vec<String> = export(&incident)
+            .first_page
+            .done
+            .into_iter()
+            .map(|event| event.what)
+            .collect();
+        assert_eq!(
+            told[1..],
+            [
+                format!("announced TERM to {called} by pidfd"),
+                format!("sent TERM to {called} by pidfd"),
+                format!("TERM to {called}: exited after 212 ms"),
+            ]
+        );
+    }
 }
