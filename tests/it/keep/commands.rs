@@ -416,13 +416,65 @@ fn an_incident_is_named_by_its_title_closed_and_not_opened_without_one() {
         "{markdown}"
     );
     program.ok(&["incident", "close"]);
-    assert_eq!(program.run(&["incident", "path"]).status.code(), Some(1));
-    program.ok(&["incident", "new", "OPS-1"]);
-    let several = program.run(&["incident", "path", "--incident", "OPS-1"]);
+    let none = program.run(&["incident", "export"]);
+    assert_eq!((none.status.code(), none.stdout.len()), (Some(1), 0));
+    let said = stderr(&none);
     assert!(
-        stderr(&several).contains("OPS-1 alone (2 are called so"),
-        "{}",
-        stderr(&several)
+        said.contains("no incident that is open and of this operator in ")
+            && said.contains(": the newest closed one is OPS-2, opened ")
+            && said.contains(": name it with `--incident OPS-2`"),
+        "{said}"
+    );
+    program.ok(&["incident", "new", "OPS-1"]);
+    let several = stderr(&program.run(&["incident", "path", "--incident", "OPS-1"]));
+    assert!(
+        several.contains("no incident OPS-1 alone in ")
+            && several.contains(": 2 are called so, or begin like that; name one by its id: ")
+            && several.matches("(OPS-1, opened ").count() == 2
+            && several.contains(", closed)")
+            && several.contains(", open)"),
+        "{several}"
+    );
+    // The title of the newest closed one is another one's too: its id names it.
+    program.ok(&["incident", "close"]);
+    let said = stderr(&program.run(&["incident", "export"]));
+    let (_, named) = said.split_once("name it with `--incident ").unwrap();
+    let id = named.split('`').next().unwrap();
+    assert!(
+        id.len() == 32 && program.ok(&["incident", "list"]).starts_with(id),
+        "{said}"
+    );
+}
+
+#[test]
+fn the_beginning_of_a_title_names_an_incident_where_only_one_begins_so() {
+    let program = Program::new();
+    let first = program.ok(&["incident", "new", "OPS-14 leftover of git"]);
+    let second = program.ok(&["incident", "new", "OPS-15"]);
+    let third = program.ok(&["incident", "new", "OPS-15 again"]);
+    for (wanted, path) in [
+        ("OPS-14", &first),
+        ("OPS-14 left", &first),
+        ("OPS-15", &second),
+        ("OPS-15 ", &third),
+    ] {
+        assert_eq!(
+            program.ok(&["incident", "path", "--incident", wanted]),
+            *path,
+            "{wanted}"
+        );
+    }
+    for (wanted, count) in [("OPS", 3), ("OPS-1", 3)] {
+        let output = program.run(&["incident", "path", "--incident", wanted]);
+        let said = stderr(&output);
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0));
+        assert!(said.contains(&format!("{wanted} alone in ")), "{said}");
+        assert_eq!(said.matches(", opened ").count(), count, "{said}");
+    }
+    let said = stderr(&program.run(&["incident", "path", "--incident", "again"]));
+    assert!(
+        said.contains("no incident again in ") && said.contains("`mcpwake incident list`"),
+        "{said}"
     );
 }
 
