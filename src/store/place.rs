@@ -256,10 +256,10 @@ fn meant<'a>(all: &'a [Summary], wanted: &str) -> Vec<&'a Summary> {
     type Way = fn(&Summary, &Opened, &str) -> bool;
     const WAYS: [Way; 3] = [
         |summary, opened, wanted| {
-            opened.incident.starts_with(wanted) || summary.path.file_name().is_some_and(|name| name == wanted)
+            opened.incident == wanted || summary.path.file_name().is_some_and(|name| name == wanted)
         },
         |_, opened, wanted| opened.title == wanted,
-        |_, opened, wanted| opened.title.starts_with(wanted),
+        |_, opened, wanted| opened.incident.starts_with(wanted) || opened.title.starts_with(wanted),
     ];
     if wanted.is_empty() {
         return Vec::new();
