@@ -14,6 +14,7 @@ use crate::model::finding::{Lead, LeadKind};
 use crate::model::identity::{Pid, ProcessKey};
 use crate::model::instance::Instance;
 use crate::model::plan::NOTHING_LEFT;
+use crate::model::process::Process;
 use crate::model::sample::Sample;
 use crate::model::time::UnixMillis;
 use crate::text::redact::Redactor;
@@ -165,7 +166,7 @@ impl<'a> Departed<'a> {
         for key in keys {
             let first = later
                 .iter()
-                .find(|sample| sample.get(key).is_none_or(|process| process.is_zombie()));
+                .find(|sample| sample.get(key).is_none_or(Process::is_zombie));
             if let Some(first) = first {
                 self.ends.entry(key).or_insert(Gone {
                     pid: key.pid,

@@ -1,5 +1,7 @@
 //! The first page of a hand-over: what the next shift has to know and to do before it reads on.
 
+use std::fmt::Write as _;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -117,7 +119,8 @@ fn gone(record: &Record) -> Option<String> {
     let mut text = shown.collect::<Vec<_>>().join("; ");
     let more: usize = ends.iter().skip(NAMED).map(|(_, leads)| leads.len()).sum();
     if more > 0 {
-        text.push_str(&format!("; and {more} more"));
+        // Writing to a string cannot fail.
+        let _ = write!(text, "; and {more} more");
     }
     if over {
         text.push_str("; what was begun elsewhere over a connection is not known");

@@ -171,7 +171,7 @@ impl SeenLead {
         }
     }
 
-    /// Returns what is known of it behind its target: state, who has it, traffic, what it may mean.
+    /// Returns what is known of it behind its target: state, who has it, traffic, what it may mean, and its end.
     pub fn rest(&self) -> String {
         let mut parts: Vec<String> = self.state.iter().cloned().collect();
         parts.push(match self.fd {
@@ -183,8 +183,10 @@ impl SeenLead {
         };
         parts.extend(before("sent on it", self.last_sent_ms));
         parts.extend(before("received on it", self.last_received_ms));
-        parts.extend(self.gone.iter().map(Gone::words));
-        format!("{}: {}", parts.join(", "), self.meaning)
+        // What it may mean was so when it was seen.
+        let gone = self.gone.as_ref().map(Gone::words);
+        let gone = gone.map_or_else(String::new, |gone| format!("; since then {gone}"));
+        format!("{}: {}{gone}", parts.join(", "), self.meaning)
     }
 }
 

@@ -277,12 +277,11 @@ fn not_known(app: &App, subject: &Subject<'_>, instance: Option<&Instance>) -> V
         texts
             .push("it lives in another network namespace: its connections are not seen from here".to_owned());
     }
-    let before = match &app.options().origin {
-        Some(_) => before_saved(subject.shown.world),
-        None => {
-            let since = app.since().map_or_else(String::new, UnixMillis::clock);
-            format!("{since} (mcpwake was not running)")
-        }
+    let before = if app.options().origin.is_some() {
+        before_saved(subject.shown.world)
+    } else {
+        let since = app.since().map_or_else(String::new, UnixMillis::clock);
+        format!("{since} (mcpwake was not running)")
     };
     texts.push(format!("sessions in memory; anything before {before}"));
     let mut label = lit("unknown", Tone::Strong);

@@ -296,6 +296,12 @@ fn leads_of_processes_that_are_gone_are_told_as_gone_and_what_may_outlive_them_s
             "a long line on the first page: {page}"
         );
         assert!(records.contains(&whole), "{records}");
+        let gone = "may act on its own; since then gone with process 9 at 2026-12-01 01:08:03Z";
+        assert_eq!(
+            records.contains(gone),
+            outcome == Some(OutcomeKind::Exited),
+            "{records}"
+        );
     }
 }
 
