@@ -10,6 +10,7 @@ use super::config::Settings;
 use super::exit::Exit;
 use super::machine::Machine;
 use super::{keeping, output};
+use crate::journal::page::FirstPage;
 use crate::journal::{Entry, Operator, markdown};
 use crate::platform;
 use crate::store::{Incident, Opening, Store, Summary};
@@ -81,14 +82,63 @@ fn close(
         incident.path().display()
     );
     let page = telling.export(machine.redactor()).first_page;
-    for left in page.open_leads.iter().chain(&page.unresolved_signals) {
-        output::say(&format!("left open: {left}"));
+    for line in left_open(&page) {
+        output::say(&line);
     }
     let entry = Entry::Closed {
         remaining: text.filter(|text| !text.trim().is_empty()),
     };
     let receipt = incident.append(entry, operator, platform::wall_clock())?;
     Ok(format!("{}\n", receipt.head()))
+}
+
+/// So many servers that nobody has handled are named; the rest is counted.
+const NAMED: usize = 5;
+
+/// Returns what a closed incident leaves open: how much of each kind, then each by its name.
+fn left_open(page: &FirstPage) -> Vec<String> {
+    let noun = |count: usize, one: &str, many: &str| match count {
+        1 => format!("1 {one}"),
+        _ => format!("{count} {many}"),
+    };
+    let (leads, signals) = (&page.open_leads, &page.unresolved_signals);
+    let unhandled = page.not_handled.as_ref().filter(|left| !left.servers.is_empty());
+    let mut counts = Vec::new();
+    if !leads.is_empty() {
+        let leads = noun(leads.len(), "lead", "leads");
+        counts.push(format!("{leads} not shown to be denied"));
+    }
+    if !signals.is_empty() {
+        let signals = noun(signals.len(), "signal", "signals");
+        counts.push(format!("{signals} without an end"));
+    }
+    if let Some(left) = unhandled {
+        let at = left.taken_at.rfc3339();
+        counts.push(format!("{} seen at {at} and not handled", left.counted()));
+    }
+    if counts.is_empty() {
+        return vec!["nothing is known to be left open".to_owned()];
+    }
+    let mut lines = vec![format!("LEFT OPEN: {}", counts.join("; "))];
+    lines.extend(leads.iter().chain(signals).map(|left| format!("  {left}")));
+    if let Some(left) = unhandled {
+        let servers = left.servers.iter().take(NAMED);
+        lines.extend(servers.map(|one| {
+            format!(
+                "  {} ({}): {}",
+                one.instance.name,
+                one.instance.pid(),
+                one.words()
+            )
+        }));
+        if left.servers.len() > NAMED {
+            lines.push(format!(
+                "  and {} more: `mcpwake incident export` has them",
+                left.servers.len() - NAMED
+            ));
+        }
+    }
+    lines
 }
 
 /// Reads the whole of a note; one that is too long is refused, as it could not be one entry.

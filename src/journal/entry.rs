@@ -447,6 +447,11 @@ impl OutcomeKind {
         }
     }
 
+    /// Returns whether the process has ended.
+    pub fn is_end(self) -> bool {
+        self.is_resolved() || self == Self::CameBack
+    }
+
     /// Returns whether nothing is left to be looked at.
     pub fn is_resolved(self) -> bool {
         matches!(self, Self::Exited | Self::AlreadyGone | Self::Replaced)

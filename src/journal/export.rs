@@ -5,8 +5,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::digest::Head;
-use super::record::{Evidence, Record, moment, signal_line};
-use super::story::{Act, Event, Note, Story, Taken, Thread, open_signals};
+use super::page::FirstPage;
+use super::record::{Evidence, Record};
+use super::story::{Act, Note, Story, Taken, Thread};
 use super::subject::InstanceRef;
 use crate::text::redact::Redactor;
 
@@ -46,23 +47,6 @@ pub struct Export {
     pub snapshots: Vec<Taken>,
 }
 
-/// What the next shift reads first.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct FirstPage {
-    /// What was done, oldest first.
-    pub done: Vec<Event>,
-    /// Authorities that no named check shows to be denied.
-    pub open_leads: Vec<String>,
-    /// Authorities that were seen or dealt with, in all.
-    pub authorities: usize,
-    /// Leads that nobody can revoke: files, locks, children, listeners.
-    pub other_leads: Vec<String>,
-    /// Signals without an outcome, or with one that is no end.
-    pub unresolved_signals: Vec<String>,
-    /// What the procedure wants next.
-    pub next_step: String,
-}
-
 impl Export {
     /// Puts an incident together. `evidence` holds the snapshots, newest first; each instance is shown
     /// as the newest that has it saw it.
@@ -82,10 +66,11 @@ impl Export {
                         thread.past.add(&evidence.world, instance);
                     }
                 }
-                let seen = evidence
-                    .iter()
-                    .find(|evidence| evidence.world.judged.instance(thread.on.id).is_some());
-                Record::new(thread, seen, redactor)
+                let shows = |one: &Evidence| one.world.judged.instance(thread.on.id).is_some();
+                let at = evidence.iter().position(shows);
+                let (later, seen) = evidence.split_at(at.unwrap_or(0));
+                let seen = seen.first().filter(|_| at.is_some());
+                Record::followed(thread, seen, later, redactor)
             })
             .collect();
         Self {
@@ -98,7 +83,7 @@ impl Export {
             path: path.to_owned(),
             head: story.head,
             problems,
-            first_page: first_page(story, &records),
+            first_page: FirstPage::new(story, evidence, &records, redactor),
             records,
             notes: story.notes.clone(),
             snapshots: story.snapshots.clone(),
@@ -121,84 +106,7 @@ fn threads(story: &Story, evidence: &[Evidence]) -> Vec<Thread> {
         .collect()
 }
 
-fn first_page(story: &Story, records: &[Record]) -> FirstPage {
-    let mut open_leads = Vec::new();
-    let mut other_leads = Vec::new();
-    let mut unresolved_signals = Vec::new();
-    for record in records {
-        let name = named(&record.instance);
-        for line in record.open_leads() {
-            let state = match &line.revoked {
-                Some(act) => format!("revoked {}", moment(act.at)),
-                None => "not revoked".to_owned(),
-            };
-            let denied = match &line.denied {
-                Some(act) => format!(", denied {}, check not named", moment(act.at)),
-                None if line.revoked.is_some() => ", denial not verified".to_owned(),
-                None => String::new(),
-            };
-            open_leads.push(format!("{name}: {}: {state}{denied}", line.lead));
-        }
-        for other in &record.others {
-            other_leads.push(format!("{name}: {}: {}", other.lead, other.meaning));
-        }
-        for signal in open_signals(&record.signals) {
-            unresolved_signals.push(format!("{name}: {}", signal_line(signal)));
-        }
-    }
-    FirstPage {
-        done: story.events.clone(),
-        next_step: next_step(story, records),
-        authorities: records.iter().map(|record| record.leads.len()).sum(),
-        open_leads,
-        other_leads,
-        unresolved_signals,
-    }
-}
-
+/// Returns `git (48271)`.
 pub(super) fn named(instance: &InstanceRef) -> String {
     format!("{} ({})", instance.name, instance.pid())
-}
-
-/// Returns what the procedure wants next: keep, revoke, verify, end, look again.
-fn next_step(story: &Story, records: &[Record]) -> String {
-    // Whoever closed it has said what is left.
-    if let Some(left) = story.closed.as_ref().and_then(|act| act.how.clone()) {
-        return left;
-    }
-    if story.snapshots.is_empty() {
-        return "save a snapshot: nothing is kept yet".to_owned();
-    }
-    for record in records {
-        let name = named(&record.instance);
-        if let Some(line) = record
-            .leads
-            .iter()
-            .find(|line| line.revoked.is_none() && line.denied.is_none())
-        {
-            return format!("revoke {} of {name}", line.lead);
-        }
-        if let Some(line) = record.leads.iter().find(|line| line.is_claimed()) {
-            return format!(
-                "name the check that showed that {} of {name} is denied",
-                line.lead
-            );
-        }
-        if let Some(line) = record.open_leads().next() {
-            return format!("verify that {} of {name} is denied", line.lead);
-        }
-    }
-    for record in records {
-        let name = named(&record.instance);
-        if let Some(signal) = open_signals(&record.signals).next() {
-            return format!("look again at {name}: {}", signal_line(signal));
-        }
-        if record.signals.is_empty() {
-            return format!("end {name} with TERM, or note why it stays");
-        }
-    }
-    match &story.closed {
-        Some(_) => "nothing: the incident is closed".to_owned(),
-        None => "close the incident: mcpwake incident close, or Alt-i".to_owned(),
-    }
 }

@@ -5,9 +5,12 @@ use std::fmt::Write as _;
 
 use super::digest::Head;
 use super::entry::FieldSource;
-use super::export::{Export, FirstPage};
+use super::export::{Export, named};
+use super::page::FirstPage;
 use super::record::{DOT, Field, Piece, Record, moment};
+use super::seen::Seen;
 use super::story::Note;
+use super::unhandled::{Unhandled, counted};
 use crate::text::Safe;
 
 /// What stands around every copy: it says what it is a copy of.
@@ -47,15 +50,20 @@ pub fn incident(export: &Export) -> String {
     for problem in &export.problems {
         line(&mut out, &format!("**Not as it should be:** {}", words(problem)));
     }
-    first_page(&mut out, &export.first_page);
+    let newest = export.notes.len().saturating_sub(NOTES);
+    let (earlier, newest) = export.notes.split_at(newest);
+    first_page(&mut out, &export.first_page, newest, earlier.len());
     for one in &export.records {
         out.push('\n');
         out.push_str(&record(one, &origin));
-        notes(&mut out, &one.notes);
+        if !one.notes.is_empty() {
+            let _ = writeln!(out, "\n**Notes on {}**\n", words(&named(&one.instance)));
+            notes(&mut out, one.notes.iter());
+        }
     }
-    if !export.notes.is_empty() {
-        out.push_str("\n## Notes\n");
-        notes(&mut out, &export.notes);
+    if !earlier.is_empty() {
+        out.push_str("\n## Earlier notes on the incident\n\n");
+        notes(&mut out, earlier.iter());
     }
     if export.records.is_empty() {
         out.push('\n');
@@ -82,9 +90,50 @@ pub fn record(record: &Record, origin: &Origin<'_>) -> String {
         // Writing to a string cannot fail.
         let _ = writeln!(out, "| {} | {} |", field.name.title(), cell(field));
     }
+    if let Some(seen) = &record.evidence {
+        evidence(&mut out, seen);
+    }
     out.push('\n');
     foot(&mut out, origin);
     out
+}
+
+/// Why it is a leftover: a list below the table, one line a fact and a lead.
+fn evidence(out: &mut String, seen: &Seen) {
+    let at = moment(seen.taken_at);
+    let title = match &seen.snapshot {
+        Some(file) => format!("Evidence, from {} of {at}", code(&Safe::from_text(&file.path))),
+        None => format!("Evidence, from a sample of {at} that was not saved"),
+    };
+    let told = |text: &str| code(&Safe::from_text(text));
+    let facts = seen.facts.iter().map(|fact| {
+        let text = words(&fact.text);
+        format!("{}: {text} ({})", seen.finding, told(&fact.source))
+    });
+    let undecided = seen.facts.is_empty().then(|| seen.finding.to_owned());
+    let cwd = seen.cwd.as_ref();
+    let cwd = cwd.map_or_else(|| "cwd not read".to_owned(), |cwd| format!("cwd {}", told(cwd)));
+    let about = [
+        words(&seen.parentage()),
+        format!("{}, {cwd}", words(&seen.origin())),
+        format!("identified by: {}", words(&seen.identified_by)),
+    ];
+    let leads = seen.leads.iter().flatten().map(|one| {
+        let lead = &one.lead;
+        let (letter, kind) = (words(&lead.letter), lead.kind.word());
+        format!(
+            "lead {letter}: {kind} {} {}",
+            told(&lead.target),
+            words(&one.rest())
+        )
+    });
+    let none = match &seen.leads {
+        None => Some("leads: not looked at"),
+        Some(leads) if leads.is_empty() => Some("leads: none seen; that does not say that it cannot act"),
+        Some(_) => None,
+    };
+    let items = facts.chain(undecided).chain(about).chain(leads);
+    list(out, &title, items.chain(none.map(str::to_owned)));
 }
 
 fn foot(out: &mut String, origin: &Origin<'_>) {
@@ -105,7 +154,49 @@ fn foot(out: &mut String, origin: &Origin<'_>) {
     );
 }
 
-fn first_page(out: &mut String, page: &FirstPage) {
+/// So many notes on the incident stand on the first page, the newest first; earlier ones follow the records.
+const NOTES: usize = 5;
+
+fn first_page(out: &mut String, page: &FirstPage, newest: &[Note], earlier: usize) {
+    list(out, "Next step", std::iter::once(words(&page.next_step)));
+    if !newest.is_empty() {
+        out.push_str("\n**Notes on the incident, the newest first**\n\n");
+        notes(out, newest.iter().rev());
+    }
+    if earlier > 0 {
+        let _ = writeln!(out, "- and {earlier} earlier, below the records");
+    }
+    if let Some(unhandled) = &page.not_handled {
+        not_handled(out, unhandled);
+    }
+    if page.authorities == 0 {
+        list(
+            out,
+            "Open leads",
+            std::iter::once("authorities: none seen".to_owned()),
+        );
+    } else {
+        list(out, "Open leads", page.open_leads.iter().map(|lead| words(lead)));
+    }
+    list(
+        out,
+        "Unresolved signals",
+        page.unresolved_signals.iter().map(|signal| words(signal)),
+    );
+    if !page.other_leads.is_empty() {
+        let (named, rest) = page.other_leads.split_at(page.other_leads.len().min(OTHERS));
+        let rest = (!rest.is_empty()).then(|| format!("and {} more, in the records below", rest.len()));
+        let others = named.iter().map(|lead| words(lead)).chain(rest);
+        list(
+            out,
+            "Leads that nobody can revoke: files, locks, children, listeners",
+            others,
+        );
+    }
+    if !page.gone_leads.is_empty() {
+        let gone = page.gone_leads.iter().map(|line| words(line));
+        list(out, "Leads that went with their processes", gone);
+    }
     list(
         out,
         "Done",
@@ -119,29 +210,36 @@ fn first_page(out: &mut String, page: &FirstPage) {
             )
         }),
     );
-    if page.authorities == 0 {
-        list(
-            out,
-            "Open leads",
-            std::iter::once("authorities: none seen".to_owned()),
-        );
+}
+
+/// So many leads that nobody can revoke are named; the rest is counted.
+const OTHERS: usize = 20;
+
+/// So many servers are named; the rest is counted.
+const NAMED: usize = 10;
+
+fn not_handled(out: &mut String, unhandled: &Unhandled) {
+    let servers = &unhandled.servers;
+    let seen = format!("in the snapshot of {}", moment(unhandled.taken_at));
+    let title = if servers.is_empty() {
+        format!("Seen, not handled, {seen}")
     } else {
-        list(out, "Open leads", page.open_leads.iter().map(|lead| words(lead)));
-    }
-    if !page.other_leads.is_empty() {
-        let others = page.other_leads.iter().map(|lead| words(lead));
-        list(
-            out,
-            "Leads that nobody can revoke: files, locks, children, listeners",
-            others,
-        );
-    }
-    list(
-        out,
-        "Unresolved signals",
-        page.unresolved_signals.iter().map(|signal| words(signal)),
-    );
-    list(out, "Next step", std::iter::once(words(&page.next_step)));
+        format!("Seen, not handled: {} {seen}", unhandled.counted())
+    };
+    // A line that only counts one more says less than that one.
+    let shown = if servers.len() == NAMED + 1 {
+        NAMED + 1
+    } else {
+        NAMED
+    };
+    let named = servers
+        .iter()
+        .take(shown)
+        .map(|one| words(&format!("{}: {}", named(&one.instance), one.words())));
+    let rest = servers.get(shown..).filter(|rest| !rest.is_empty());
+    let rest = rest.map(|rest| format!("and {} more, in the snapshot", counted(rest)));
+    let beside = unhandled.beside().map(|beside| words(&beside));
+    list(out, &title, named.chain(rest).chain(beside));
 }
 
 fn list(out: &mut String, title: &str, items: impl Iterator<Item = String>) {
@@ -155,7 +253,7 @@ fn list(out: &mut String, title: &str, items: impl Iterator<Item = String>) {
     }
 }
 
-fn notes(out: &mut String, notes: &[Note]) {
+fn notes<'a>(out: &mut String, notes: impl Iterator<Item = &'a Note>) {
     for note in notes {
         let head = format!("- {} {}:", moment(note.at), words(&note.operator.to_string()));
         let mut lines = note.text.lines();

@@ -4,18 +4,22 @@
 pub mod digest;
 pub mod entry;
 pub mod export;
+pub mod leads;
 pub mod line;
 pub mod markdown;
 mod observe;
 pub mod operator;
+pub mod page;
 pub mod past;
 pub mod record;
 mod redact;
 pub mod returned;
+pub mod seen;
 mod sentence;
 pub mod story;
 pub mod subject;
 mod termination;
+pub mod unhandled;
 pub mod verify;
 
 pub use digest::{Digest, Digester, Head};

@@ -8,8 +8,10 @@ use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use super::entry::{FieldName, FieldSource, FileRef, SinceRevoked, rfc3339};
+use super::leads::{self, Departed, Gone, Other};
 use super::observe;
 use super::operator::Operator;
+use super::seen::Seen;
 use super::story::{Act, Note, SignalState, Thread, Unavailable, open_signals};
 use super::subject::{InstanceRef, LeadRef};
 use super::termination;
@@ -73,6 +75,8 @@ pub struct LeadLine {
     pub revoked: Option<Act>,
     /// The check that showed the denial.
     pub denied: Option<Act>,
+    /// How it went with its process; `null`: nothing says that it did.
+    pub gone: Option<Gone>,
 }
 
 impl LeadLine {
@@ -117,10 +121,14 @@ pub struct Record {
     pub fields: Vec<Field>,
     /// The three times.
     pub times: Times,
+    /// What the snapshot that it names shows of it; `null`: no snapshot shows it.
+    pub evidence: Option<Seen>,
     /// Every authority that was seen or dealt with.
     pub leads: Vec<LeadLine>,
     /// What else was seen that it acts through, and nobody can revoke: files, locks, children, listeners.
     pub others: Vec<Other>,
+    /// The end of its server, as journal and snapshots tell it; `null`: they do not.
+    pub ended: Option<Gone>,
     /// Cancelled remote jobs.
     pub jobs: Vec<Job>,
     /// What it did since the first revocation.
@@ -140,16 +148,6 @@ impl Record {
     }
 }
 
-/// A lead that is no authority.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Other {
-    /// The lead.
-    #[serde(flatten)]
-    pub lead: LeadRef,
-    /// What it may mean.
-    pub meaning: String,
-}
-
 /// A cancelled remote job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Job {
@@ -163,15 +161,29 @@ pub struct Job {
 impl Record {
     /// Puts together what was journalled and what a sample shows; text of the sample is redacted.
     pub fn new(thread: &Thread, evidence: Option<&Evidence>, redactor: &Redactor) -> Self {
+        Self::followed(thread, evidence, &[], redactor)
+    }
+
+    /// The same, where `later` holds samples after that: who is not in them any more has ended.
+    pub fn followed(
+        thread: &Thread,
+        evidence: Option<&Evidence>,
+        later: &[Evidence],
+        redactor: &Redactor,
+    ) -> Self {
         let seen = evidence.and_then(|evidence| {
             let instance = evidence.world.judged.instance(thread.on.id)?;
             Some((evidence, instance))
         });
-        let leads = leads(thread, seen.map(|(_, instance)| instance), redactor);
+        let departed = Departed::new(thread, seen, later);
+        let instance = seen.map(|(_, instance)| instance);
+        let leads = leads::authorities(thread, instance, &departed, redactor);
+        let others = leads::others(instance, &departed, redactor);
         let maker = Maker {
             thread,
             seen,
             leads: &leads,
+            others: &others,
             redactor,
         };
         let fields = FieldName::ALL.map(|name| maker.field(name)).into();
@@ -199,64 +211,18 @@ impl Record {
             since_revoked: thread.since,
             signals: thread.signals.clone(),
             notes: thread.notes.clone(),
-            others: seen.map_or_else(Vec::new, |(_, instance)| others(instance, redactor)),
+            evidence: seen.map(|(evidence, instance)| Seen::new(evidence, instance, &departed, redactor)),
+            ended: departed.server(thread.on.id.0),
+            others,
             leads,
         }
     }
 
-    /// Returns the authorities that no named check shows to be denied.
+    /// Returns the authorities that no named check shows to be denied, and that did not go with their process.
     pub fn open_leads(&self) -> impl Iterator<Item = &LeadLine> {
-        self.leads.iter().filter(|lead| !lead.is_verified())
+        let open = |lead: &&LeadLine| !lead.is_verified() && lead.gone.is_none();
+        self.leads.iter().filter(open)
     }
-}
-
-fn others(instance: &Instance, redactor: &Redactor) -> Vec<Other> {
-    let leads = instance.reach.iter().flatten();
-    leads
-        .filter(|lead| !lead.kind.is_authority())
-        .map(|lead| {
-            let meaning = redactor.line(&lead.meaning);
-            let mut lead = LeadRef::of(lead);
-            lead.target = redactor.line(&lead.target);
-            Other { lead, meaning }
-        })
-        .collect()
-}
-
-/// Returns what a sample shows and what was dealt with, without the same authority twice.
-fn leads(thread: &Thread, instance: Option<&Instance>, redactor: &Redactor) -> Vec<LeadLine> {
-    let mut lines: Vec<LeadLine> = Vec::new();
-    let seen = instance
-        .iter()
-        .flat_map(|instance| instance.reach.iter().flatten())
-        .filter(|lead| lead.kind.is_authority());
-    for lead in seen {
-        let mut lead = LeadRef::of(lead);
-        lead.target = redactor.line(&lead.target);
-        lines.push(LeadLine {
-            lead,
-            revoked: None,
-            denied: None,
-        });
-    }
-    for state in &thread.leads {
-        let line = LeadLine {
-            lead: state.lead.clone(),
-            revoked: state.revoked.clone(),
-            denied: state.denied.clone(),
-        };
-        // Two leads of one sample can mean one authority: both get what was done about it.
-        let mut known = false;
-        for same in lines.iter_mut().filter(|line| line.lead.same(&state.lead)) {
-            same.revoked.clone_from(&line.revoked);
-            same.denied.clone_from(&line.denied);
-            known = true;
-        }
-        if !known {
-            lines.push(line);
-        }
-    }
-    lines
 }
 
 /// What was journalled, else what was seen.
@@ -273,6 +239,7 @@ struct Maker<'a> {
     thread: &'a Thread,
     seen: Option<(&'a Evidence, &'a Instance)>,
     leads: &'a [LeadLine],
+    others: &'a [Other],
     redactor: &'a Redactor,
 }
 
@@ -400,16 +367,19 @@ impl Maker<'_> {
             0 => String::new(),
             claimed => format!(", {claimed} without a named check"),
         };
+        let gone = match count(|lead| lead.gone.is_some() && !lead.is_verified()) {
+            0 => String::new(),
+            gone => format!(", {gone} gone with the process"),
+        };
         Some(vec![Piece::Words(format!(
-            "revoked {revoked} of {all}, denial verified {denied} of {all}{claimed}"
+            "revoked {revoked} of {all}, denial verified {denied} of {all}{claimed}{gone}"
         ))])
     }
 
     /// What else was seen that it acts through, counted.
     fn others(&self) -> String {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-        let others = self.seen.map(|(_, instance)| others(instance, self.redactor));
-        for other in others.iter().flatten() {
+        for other in self.others {
             *counts.entry(other.lead.kind.word()).or_default() += 1;
         }
         let counts: Vec<String> = counts
@@ -480,7 +450,7 @@ impl Maker<'_> {
         let letters = |is: fn(&LeadLine) -> bool| -> Vec<&str> {
             self.leads
                 .iter()
-                .filter(|lead| is(lead))
+                .filter(|lead| is(lead) && lead.gone.is_none())
                 .map(|lead| lead.lead.letter.as_str())
                 .collect()
         };

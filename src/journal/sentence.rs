@@ -4,6 +4,7 @@ use super::entry::{AttachedFrom, Entry, SnapshotReason};
 use super::export::named;
 use super::record::moment;
 use super::returned;
+use super::subject::TargetRef;
 use crate::model::time::UnixMillis;
 
 /// Returns an entry as a sentence; `None` for what only a record tells.
@@ -131,8 +132,8 @@ fn about_authority(entry: &Entry) -> Option<String> {
 fn about_signal(entry: &Entry) -> Option<String> {
     Some(match entry {
         Entry::AboutToSignal { signal, targets, way } => {
-            let pids: Vec<String> = targets.iter().map(|target| target.key.to_string()).collect();
-            format!("announced {signal} to {} by {way}", pids.join(", "))
+            let called: Vec<String> = targets.iter().map(TargetRef::called).collect();
+            format!("announced {signal} to {} by {way}", called.join(", "))
         }
         Entry::Sent {
             signal,
@@ -141,8 +142,8 @@ fn about_signal(entry: &Entry) -> Option<String> {
             refused,
             ..
         } => match refused {
-            Some(why) => format!("{signal} to {} by {way} was refused: {why}", target.key),
-            None => format!("sent {signal} to {} by {way}", target.key),
+            Some(why) => format!("{signal} to {} by {way} was refused: {why}", target.called()),
+            None => format!("sent {signal} to {} by {way}", target.called()),
         },
         Entry::Outcome {
             signal,
@@ -156,7 +157,8 @@ fn about_signal(entry: &Entry) -> Option<String> {
             let detail = detail
                 .as_ref()
                 .map_or_else(String::new, |detail| format!("; {detail}"));
-            format!("{signal} to {}: {}{after}{detail}", target.key, outcome.words())
+            let called = target.called();
+            format!("{signal} to {called}: {}{after}{detail}", outcome.words())
         }
         Entry::CameBack {
             signal,
@@ -168,7 +170,7 @@ fn about_signal(entry: &Entry) -> Option<String> {
             ..
         } => format!(
             "{} {}, started {}",
-            target.key,
+            target.called(),
             returned::words(successor.key, *after_ms, signal, parent.as_ref()),
             moment(*started_at)
         ),

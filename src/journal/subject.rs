@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::finding::{Lead, LeadKind};
 use crate::model::identity::{InstanceId, Pid, ProcessKey, StartKey};
 use crate::model::instance::Instance;
+use crate::text::width::{Glyphs, truncate};
 
 /// An instance as the journal names it: readable without the snapshot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -113,6 +114,28 @@ pub struct ParentRef {
     /// Its short name.
     pub comm: String,
 }
+
+impl TargetRef {
+    /// Returns name, pid and key: `git 48271 (key 48271-8123411)`; of another member of its instance `chromium
+    /// 4163 of git 48271 (key 4163-8123500)`.
+    pub fn called(&self) -> String {
+        let (key, pid) = (self.key, self.key.pid);
+        let program = self.argv.first().and_then(|argv0| {
+            let first = argv0.split_whitespace().next()?;
+            first.rsplit('/').find(|part| !part.is_empty())
+        });
+        let program = program.unwrap_or("process");
+        let program = truncate(program, PROGRAM, Glyphs::Unicode);
+        match &self.instance {
+            Some(on) if on.pid() == pid => format!("{} {pid} (key {key})", on.name),
+            Some(on) => format!("{program} {pid} of {} {} (key {key})", on.name, on.pid()),
+            None => format!("{program} {pid} (key {key})"),
+        }
+    }
+}
+
+/// Columns of the name of a program in a sentence.
+const PROGRAM: usize = 40;
 
 /// A key as text: `48271-8123411`, the same as in every published format.
 trait Written: Sized + fmt::Display {

@@ -93,12 +93,14 @@ pub enum StoreError {
         reason: SealError,
     },
     /// No incident is meant by that.
-    #[error("no incident {wanted} in {}: `mcpwake incident list` names those that are there", path.display())]
+    #[error("no incident {wanted} in {}: {hint}", path.display())]
     NoIncident {
         /// What was asked for.
         wanted: String,
         /// Where it was looked for.
         path: PathBuf,
+        /// Which there are instead.
+        hint: String,
     },
     /// It is no snapshot that this version can read.
     #[error("read {path}: {what}")]

@@ -15,6 +15,7 @@ use super::snapshot::Snapshot;
 use crate::journal::{Entry, Operator};
 use crate::model::time::UnixMillis;
 use crate::text::redact::Redactor;
+use crate::text::{Safe, shell};
 
 /// Format of the journals that this version writes.
 pub const FORMAT: &str = "mcpwake.journal/1";
@@ -142,8 +143,8 @@ impl Store {
         Ok(found)
     }
 
-    /// Returns the incident that is meant: by its id or the beginning of it, by the name of its
-    /// directory, by its title, or by a path; without a word the newest open one of this operator.
+    /// Returns the incident that is meant: by its id or the beginning of it, by the name of its directory, by its
+    /// title or the beginning of it, or by a path; without a word the newest open one of this operator.
     pub fn find(&self, wanted: Option<&str>, operator: &Operator) -> Result<Incident, StoreError> {
         let Some(wanted) = wanted else {
             return self.newest_open(operator);
@@ -153,41 +154,52 @@ impl Store {
             return Ok(Incident::at(path.to_path_buf(), self.parts.clone()));
         }
         let all = self.incidents()?;
-        let said = |summary: &Summary, is: fn(&Opened, &str) -> bool| {
-            let opened = summary.opened.as_ref();
-            opened.is_ok_and(|opened| !wanted.is_empty() && is(opened, wanted))
-        };
-        let by_name = |summary: &&Summary| {
-            said(summary, |opened, wanted| opened.incident.starts_with(wanted))
-                || summary.path.file_name().is_some_and(|name| name == wanted)
-        };
-        let mut matching: Vec<&Summary> = all.iter().filter(by_name).collect();
-        if matching.is_empty() {
-            let by_title = |summary: &&Summary| said(summary, |opened, wanted| opened.title == wanted);
-            matching = all.iter().filter(by_title).collect();
-        }
+        let matching = meant(&all, wanted);
         match matching[..] {
             [one] => Ok(Incident::at(one.path.clone(), self.parts.clone())),
-            [] => Err(self.no_incident(wanted)),
-            [..] => Err(self.no_incident(&format!(
-                "{wanted} alone ({} are called so, or begin like that: name one by its id)",
-                matching.len()
-            ))),
+            [] => Err(self.no_incident(Safe::from_text(wanted).as_str(), LIST.to_owned())),
+            [..] => Err(self.no_incident(
+                &format!("{} alone", Safe::from_text(wanted)),
+                format!(
+                    "{} are called so, or begin like that; name one by its id: {}",
+                    matching.len(),
+                    candidates(&matching)
+                ),
+            )),
         }
     }
 
     fn newest_open(&self, operator: &Operator) -> Result<Incident, StoreError> {
-        self.incidents()?
-            .into_iter()
-            .find(|summary| summary.is_open_of(operator))
-            .map(|summary| Incident::at(summary.path, self.parts.clone()))
-            .ok_or_else(|| self.no_incident("that is open and of this operator"))
+        let all = self.incidents()?;
+        if let Some(open) = all.iter().find(|summary| summary.is_open_of(operator)) {
+            return Ok(Incident::at(open.path.clone(), self.parts.clone()));
+        }
+        let closed = all
+            .iter()
+            .filter_map(|summary| summary.opened.as_ref().ok())
+            .find(|opened| opened.closed);
+        let hint = closed.map_or_else(
+            || LIST.to_owned(),
+            |closed| {
+                // A title that others have too, or that begins another one's, names nothing.
+                let by_title = meant(&all, &closed.title).len() == 1;
+                let name = if by_title { &closed.title } else { &closed.incident };
+                format!(
+                    "the newest closed one is {}, opened {}: name it with `{}`",
+                    Safe::from_text(&closed.title),
+                    closed.at.rfc3339(),
+                    shell::line(&["--incident", name], usize::MAX)
+                )
+            },
+        );
+        Err(self.no_incident("that is open and of this operator", hint))
     }
 
-    fn no_incident(&self, wanted: &str) -> StoreError {
+    fn no_incident(&self, wanted: &str, hint: String) -> StoreError {
         StoreError::NoIncident {
             wanted: wanted.to_owned(),
             path: self.incidents_directory(),
+            hint,
         }
     }
 
@@ -230,6 +242,59 @@ impl Store {
         }
         loose.sort();
         Ok(loose)
+    }
+}
+
+/// What is said where nothing better is known.
+const LIST: &str = "`mcpwake incident list` names those that are there";
+
+/// So many candidates are named; the rest is counted.
+const NAMED: usize = 8;
+
+/// Returns the incidents that a word means: the first way of naming that any of them answers to.
+fn meant<'a>(all: &'a [Summary], wanted: &str) -> Vec<&'a Summary> {
+    type Way = fn(&Summary, &Opened, &str) -> bool;
+    const WAYS: [Way; 3] = [
+        |summary, opened, wanted| {
+            opened.incident == wanted || summary.path.file_name().is_some_and(|name| name == wanted)
+        },
+        |_, opened, wanted| opened.title == wanted,
+        |_, opened, wanted| opened.incident.starts_with(wanted) || opened.title.starts_with(wanted),
+    ];
+    if wanted.is_empty() {
+        return Vec::new();
+    }
+    let by = |way: &Way| -> Vec<&'a Summary> {
+        let is = |summary: &&Summary| {
+            let opened = summary.opened.as_ref();
+            opened.is_ok_and(|opened| way(summary, opened, wanted))
+        };
+        all.iter().filter(is).collect()
+    };
+    WAYS.iter()
+        .map(by)
+        .find(|found| !found.is_empty())
+        .unwrap_or_default()
+}
+
+/// Names incidents by id, title and time of opening, the newest first.
+fn candidates(matching: &[&Summary]) -> String {
+    let opened = matching.iter().filter_map(|summary| summary.opened.as_ref().ok());
+    let named: Vec<String> = opened
+        .take(NAMED)
+        .map(|opened| {
+            format!(
+                "{} ({}, opened {}, {})",
+                Safe::from_text(&opened.incident),
+                Safe::from_text(&opened.title),
+                opened.at.rfc3339(),
+                if opened.closed { "closed" } else { "open" }
+            )
+        })
+        .collect();
+    match matching.len().saturating_sub(NAMED) {
+        0 => named.join(", "),
+        more => format!("{} and {more} more: {LIST}", named.join(", ")),
     }
 }
 

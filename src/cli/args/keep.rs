@@ -31,8 +31,8 @@ pub(in crate::cli) struct Verify {
 pub(in crate::cli) struct IncidentArgs {
     #[command(subcommand)]
     pub(in crate::cli) command: IncidentCommand,
-    /// Id of the incident or its beginning, its title, or its directory; without it the newest open one of
-    /// this operator
+    /// Id of the incident or its title, or the beginning of either, or its directory; without it the newest
+    /// open one of this operator
     #[arg(long, global = true, value_name = "ID")]
     pub(in crate::cli) incident: Option<String>,
 }

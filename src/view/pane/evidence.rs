@@ -11,6 +11,7 @@ use crate::model::instance::Instance;
 use crate::model::process::Process;
 use crate::model::reading::Reading;
 use crate::model::time::UnixMillis;
+use crate::model::world::World;
 use crate::table::{Reach, cells};
 use crate::text::width::{Glyphs, truncate_middle};
 use crate::text::{Safe, format};
@@ -312,15 +313,32 @@ fn not_known(app: &App, subject: &Subject<'_>, instance: Option<&Instance>) -> V
         texts
             .push("it lives in another network namespace: its connections are not seen from here".to_owned());
     }
-    let since = app.since().map_or_else(String::new, UnixMillis::clock);
-    texts.push(format!(
-        "sessions in memory; anything before {since} (mcpwake was not running)"
-    ));
+    let before = if app.options().origin.is_some() {
+        before_saved(subject.shown.world)
+    } else {
+        let since = app.since().map_or_else(String::new, UnixMillis::clock);
+        format!("{since} (mcpwake was not running)")
+    };
+    texts.push(format!("sessions in memory; anything before {before}"));
     let mut label = lit("unknown", Tone::Strong);
     texts
         .into_iter()
         .map(|text| Para::labelled(std::mem::take(&mut label), say(&text, Tone::Plain)))
         .collect()
+}
+
+/// Returns from when on whoever saved a sample had looked: since it was started, where this was not its
+/// first sample.
+fn before_saved(world: &World) -> String {
+    let sample = &world.sample;
+    let own = sample.process(sample.observer.pid).filter(|_| world.seq > 1);
+    match own {
+        Some(own) => format!(
+            "{}, when the mcpwake that saved this was started",
+            sample.started_at(own).day_and_clock()
+        ),
+        None => format!("the snapshot, taken {}", sample.taken_at.day_and_clock()),
+    }
 }
 
 fn missing<T>(reading: &Reading<T>, what: &str, pid: crate::model::identity::Pid) -> Option<String> {

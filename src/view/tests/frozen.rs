@@ -82,3 +82,35 @@ frozen! {
     read_only_80: USUAL, true, None, Some(later());
     not_saved_80: USUAL, false, Some(Err("write /root/.local/state/mcpwake/snapshots: no space left on the device; free some, then Z twice")), None;
 }
+
+/// A saved sample does not say that this program was not running: whoever saved it was.
+#[test]
+fn a_saved_sample_says_since_when_whoever_saved_it_had_looked() {
+    let told = |seq, own: bool, origin: Option<&str>| {
+        let mut scene = live();
+        scene.seq = seq;
+        if own {
+            scene.process(60_000, 1, "root", 130, &["mcpwake"]);
+        }
+        let mut options = options();
+        options.origin = origin.map(str::to_owned);
+        let screen = screen(&app_with(options, scene.world(), 120, 40));
+        let line = screen.lines().find(|line| line.contains("sessions in memory"));
+        let (_, told) = line.expect("what is not known").split_once("anything ").unwrap();
+        told.trim_end_matches([' ', '│', '|']).to_owned()
+    };
+    let snapshot = "before the snapshot, taken 1 Dec 01:07:12Z";
+    for (seq, own, origin, expected) in [
+        (9, true, None, "before 01:07:12Z (mcpwake was not running)"),
+        (
+            9,
+            true,
+            Some("one.json"),
+            "before 1 Dec 01:05:02Z, when the mcpwake that saved this was started",
+        ),
+        (9, false, Some("one.json"), snapshot),
+        (1, true, Some("one.json"), snapshot),
+    ] {
+        assert_eq!(told(seq, own, origin), expected, "{seq} {own} {origin:?}");
+    }
+}

@@ -416,13 +416,107 @@ fn an_incident_is_named_by_its_title_closed_and_not_opened_without_one() {
         "{markdown}"
     );
     program.ok(&["incident", "close"]);
-    assert_eq!(program.run(&["incident", "path"]).status.code(), Some(1));
-    program.ok(&["incident", "new", "OPS-1"]);
-    let several = program.run(&["incident", "path", "--incident", "OPS-1"]);
+    let none = program.run(&["incident", "export"]);
+    assert_eq!((none.status.code(), none.stdout.len()), (Some(1), 0));
+    let said = stderr(&none);
     assert!(
-        stderr(&several).contains("OPS-1 alone (2 are called so"),
-        "{}",
-        stderr(&several)
+        said.contains("no incident that is open and of this operator in ")
+            && said.contains(": the newest closed one is OPS-2, opened ")
+            && said.contains(": name it with `--incident OPS-2`"),
+        "{said}"
+    );
+    program.ok(&["incident", "new", "OPS-1"]);
+    let several = stderr(&program.run(&["incident", "path", "--incident", "OPS-1"]));
+    assert!(
+        several.contains("no incident OPS-1 alone in ")
+            && several.contains(": 2 are called so, or begin like that; name one by its id: ")
+            && several.matches("(OPS-1, opened ").count() == 2
+            && several.contains(", closed)")
+            && several.contains(", open)"),
+        "{several}"
+    );
+    // The title of the newest closed one is another one's too: its id names it.
+    program.ok(&["incident", "close"]);
+    let said = stderr(&program.run(&["incident", "export"]));
+    let (_, named) = said.split_once("name it with `--incident ").unwrap();
+    let id = named.split('`').next().unwrap();
+    assert!(
+        id.len() == 32 && program.ok(&["incident", "list"]).starts_with(id),
+        "{said}"
+    );
+}
+
+#[test]
+fn what_a_closed_incident_leaves_open_is_counted_first_and_then_named() {
+    use mcpwake::journal::entry::SnapshotReason;
+    let program = Program::new();
+    let path = program.ok(&["incident", "new", "OPS-1"]);
+    let closed = program.run(&["incident", "close"]);
+    assert_eq!(stderr(&closed), "mcpwake: nothing is known to be left open\n");
+    let mut world = kit::severed(&["python", "-m", "mcp_server_git"]);
+    for pid in 100..106 {
+        world.judged.instances.push(kit::instance(pid));
+    }
+    let store = kit::store_at(program.state(), mcpwake::store::Access::ReadWrite);
+    let incident = store.find(Some("OPS-1"), &kit::operator()).unwrap();
+    assert_eq!(incident.path(), Path::new(&path));
+    incident
+        .save(&kit::snapshot(&world), SnapshotReason::Freeze, &kit::operator())
+        .unwrap();
+    let on = mcpwake::journal::InstanceRef::of(&kit::instance(9));
+    let note = mcpwake::journal::Entry::Note {
+        on: Some(mcpwake::journal::Subject::Instance(on)),
+        text: "looked at".to_owned(),
+    };
+    incident.append(note, &kit::operator(), kit::NOW).unwrap();
+    let closed = program.run(&["incident", "close", "--incident", "OPS-1"]);
+    assert!(closed.status.success(), "{}", stderr(&closed));
+    let said: Vec<String> = stderr(&closed).lines().map(str::to_owned).collect();
+    assert_eq!(
+        said,
+        [
+            "mcpwake: LEFT OPEN: 2 leads not shown to be denied; 6 servers (severed 6) seen at 2026-12-01T01:08:02.123Z and not handled",
+            "mcpwake:   git (9): a tcp 10.2.0.4:443: not revoked",
+            "mcpwake:   git (9): b ssh /run/user/1000/ssh|control: not revoked",
+            "mcpwake:   git (100): severed, can act: ssh, tcp",
+            "mcpwake:   git (101): severed, can act: ssh, tcp",
+            "mcpwake:   git (102): severed, can act: ssh, tcp",
+            "mcpwake:   git (103): severed, can act: ssh, tcp",
+            "mcpwake:   git (104): severed, can act: ssh, tcp",
+            "mcpwake:   and 1 more: `mcpwake incident export` has them",
+        ]
+    );
+}
+
+#[test]
+fn the_beginning_of_a_title_names_an_incident_where_only_one_begins_so() {
+    let program = Program::new();
+    let first = program.ok(&["incident", "new", "OPS-14 leftover of git"]);
+    let second = program.ok(&["incident", "new", "OPS-15"]);
+    let third = program.ok(&["incident", "new", "OPS-15 again"]);
+    for (wanted, path) in [
+        ("OPS-14", &first),
+        ("OPS-14 left", &first),
+        ("OPS-15", &second),
+        ("OPS-15 ", &third),
+    ] {
+        assert_eq!(
+            program.ok(&["incident", "path", "--incident", wanted]),
+            *path,
+            "{wanted}"
+        );
+    }
+    for (wanted, count) in [("OPS", 3), ("OPS-1", 3)] {
+        let output = program.run(&["incident", "path", "--incident", wanted]);
+        let said = stderr(&output);
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0));
+        assert!(said.contains(&format!("{wanted} alone in ")), "{said}");
+        assert_eq!(said.matches(", opened ").count(), count, "{said}");
+    }
+    let said = stderr(&program.run(&["incident", "path", "--incident", "again"]));
+    assert!(
+        said.contains("no incident again in ") && said.contains("`mcpwake incident list`"),
+        "{said}"
     );
 }
 

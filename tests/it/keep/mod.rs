@@ -3,6 +3,7 @@
 mod commands;
 mod copies;
 mod disk;
+mod handover;
 mod incidents;
 mod kill;
 mod kinds;
