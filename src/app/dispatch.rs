@@ -3,7 +3,7 @@
 use super::App;
 use super::act;
 use super::command::{self, Availability, Command, CommandSpec};
-use super::copy;
+use super::copy::{self, Format};
 use super::effect::Effect;
 use super::freeze;
 use super::keep;
@@ -88,9 +88,9 @@ fn run(app: &mut App, command: Command) -> Vec<Effect> {
         Command::LookAgain => return keep::look_again(app),
         Command::CloseIncident => keep::ask_close(app),
         Command::Record => return keep::record(app),
-        Command::Copy => return copy::rows(app),
+        Command::Copy => return copy::rows(app, Format::Markdown),
         Command::CopyRecord => return copy::record(app),
-        Command::CopyFormat => copy::turn(app),
+        Command::CopyTsv => return copy::rows(app, Format::Tsv),
         Command::Plain => return copy::plain(app),
         Command::Term => return act::open(app, Some(Signal::Term)),
         Command::Kill => return act::open(app, Some(Signal::Kill)),

@@ -73,8 +73,6 @@ pub struct App {
     act: Act,
     /// Rows that were marked by hand.
     marks: BTreeSet<RowId>,
-    /// How rows are copied.
-    copies: copy::Format,
     popup: Option<Popup>,
     status: Option<String>,
     /// What the last sample did to the selection, until a key is pressed that acts on the rows.
@@ -148,7 +146,6 @@ impl App {
             keep: Keep::default(),
             act: Act::default(),
             marks: BTreeSet::new(),
-            copies: copy::Format::default(),
             popup: None,
             status: None,
             moved: None,

@@ -55,11 +55,11 @@ pub(super) enum Purpose {
     },
     /// A note.
     Note {
-        /// The rows that it is about.
+        /// The rows that it is about; none: the incident alone.
         on: Vec<Subject>,
         /// Whether it is about the incident as a whole instead.
         whole: bool,
-        /// Why what the editor left is no note, until the next key.
+        /// Why what the editor left is no note, or why no row is meant, until the next key.
         complaint: Option<String>,
     },
 }
@@ -99,6 +99,11 @@ impl Prompt {
     /// Returns whether it is a note.
     pub fn is_note(&self) -> bool {
         matches!(self.purpose, Purpose::Note { .. })
+    }
+
+    /// Returns whether it is a note that can be turned between rows and the incident as a whole.
+    pub fn has_rows(&self) -> bool {
+        matches!(&self.purpose, Purpose::Note { on, .. } if !on.is_empty())
     }
 
     /// Returns why what the editor left is no note, or what the line is asked for.

@@ -63,7 +63,7 @@ fn rows_that_count_several_take_the_marked_rows() {
     let world = live().world();
     let mut app = app(Arc::clone(&world), 80, 24);
     let mut journal = Journal::of(&world);
-    press(&mut app, "<home> m");
+    press(&mut app, "<home> y");
     assert!(app.prompt().is_none());
     assert!(app.status().is_some_and(|said| said.contains("Space")));
     press(&mut app, "<down> <space> <space>");
@@ -73,6 +73,24 @@ fn rows_that_count_several_take_the_marked_rows() {
     assert_eq!(written.len(), 3, "{written:?}");
     press(&mut app, "U");
     assert!(app.marks().is_empty());
+}
+
+#[test]
+fn on_a_row_that_counts_several_a_note_is_on_the_incident_and_says_so() {
+    let world = live().world();
+    let mut app = app(Arc::clone(&world), 80, 24);
+    let mut journal = Journal::of(&world);
+    served(&mut app, &mut journal, "<home> m T <enter>");
+    let prompt = app.prompt().expect("a prompt");
+    assert_eq!(prompt.label().as_str(), "note on the incident: ");
+    let said = prompt.complaint().unwrap_or_default().to_owned();
+    assert!(said.contains("whole incident"), "{said}");
+    // There is no row to turn it to.
+    let written = served(&mut app, &mut journal, "<tab> q K <enter>");
+    assert!(
+        matches!(&written[..], [Entry::Note { on: None, text }] if text == "qK"),
+        "{written:?}"
+    );
 }
 
 #[test]

@@ -148,12 +148,10 @@ pub(in crate::app) fn titled(app: &mut App, title: &str, then: Then, doubted: Op
     effects
 }
 
-/// Asks for a note on the marked rows where there are some, else on the selected one.
+/// Asks for a note on the selected row; where it counts several, on the marked rows, and without any on
+/// the incident as a whole.
 pub(in crate::app) fn note(app: &mut App) {
-    let subjects = match subjects(app) {
-        Ok(subjects) => subjects,
-        Err(why) => return app.say(why),
-    };
+    let subjects = subjects(app);
     if app.keep.is_open() {
         ask_note(app, subjects);
     } else {
@@ -162,11 +160,13 @@ pub(in crate::app) fn note(app: &mut App) {
 }
 
 fn ask_note(app: &mut App, subjects: Vec<Subject>) {
+    let whole = subjects.is_empty();
+    let complaint = "No single row is meant, and none is marked: this note is on the whole incident; Esc: back";
     app.prompt = Some(Prompt {
         purpose: Purpose::Note {
             on: subjects,
-            whole: false,
-            complaint: None,
+            whole,
+            complaint: whole.then(|| complaint.to_owned()),
         },
         input: String::new().into(),
     });
@@ -197,23 +197,16 @@ fn show_record(app: &mut App, on: InstanceRef) {
     }
 }
 
-/// What a note is about: the row; where it counts several, the marked rows.
-fn subjects(app: &App) -> Result<Vec<Subject>, String> {
-    let Some((shown, node)) = app.shown().zip(app.nav().node()) else {
-        return Err("no row is selected".to_owned());
+/// What a note is about: the row; where it counts several, the marked rows. Nothing: the incident.
+fn subjects(app: &App) -> Vec<Subject> {
+    let Some(shown) = app.shown() else {
+        return Vec::new();
     };
-    if let Some(one) = subject(shown, node) {
-        return Ok(vec![one]);
+    if let Some(one) = app.nav().node().and_then(|node| subject(shown, node)) {
+        return vec![one];
     }
-    let marked: Vec<Subject> = app
-        .marked_nodes()
-        .into_iter()
-        .filter_map(|node| subject(shown, node))
-        .collect();
-    if marked.is_empty() {
-        return Err("this row counts several: select one below it, or mark some with Space".to_owned());
-    }
-    Ok(marked)
+    let marked = app.marked_nodes().into_iter();
+    marked.filter_map(|node| subject(shown, node)).collect()
 }
 
 fn subject(shown: Shown<'_>, node: &Node) -> Option<Subject> {
@@ -238,8 +231,8 @@ pub(in crate::app) fn called(subject: &Subject) -> String {
 
 /// Turns a note between its rows and the incident as a whole.
 pub(in crate::app) fn toggle_about(purpose: &mut Purpose) {
-    if let Purpose::Note { whole, .. } = purpose {
-        *whole = !*whole;
+    if let Purpose::Note { on, whole, .. } = purpose {
+        *whole = !*whole || on.is_empty();
     }
 }
 
