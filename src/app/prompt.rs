@@ -2,6 +2,7 @@
 
 use tui_input::{Input, InputRequest};
 
+use super::effect::Offer;
 use super::keep::{self, Then};
 use super::key::Key;
 use crate::journal::Subject;
@@ -41,8 +42,8 @@ pub(super) enum Purpose {
     Title {
         /// What follows once it is open.
         then: Then,
-        /// Title of the one that an empty title goes on with.
-        offer: Option<String>,
+        /// The open one that an empty title goes on with.
+        offer: Option<Offer>,
         /// What it is asked for, or what speaks against what was typed.
         why: String,
         /// What was typed and doubted: the same once more is meant.
@@ -71,9 +72,9 @@ impl Prompt {
             Purpose::Filter { .. } => Safe::literal("filter: "),
             Purpose::Search { .. } => Safe::literal("search: "),
             Purpose::Title {
-                offer: Some(title), ..
+                offer: Some(offer), ..
             } => {
-                let title = truncate_middle(title, LONGEST_OFFER, Glyphs::default());
+                let title = truncate_middle(&offer.title, LONGEST_OFFER, Glyphs::default());
                 Safe::from_text(&format!("title (empty: {title}): "))
             }
             Purpose::Title { .. } => Safe::literal("title of a new incident: "),

@@ -198,8 +198,7 @@ fn commands(app: &App, width: usize) -> Vec<(String, &'static str)> {
     let useful = command::FOOTER.iter().filter_map(|(command, importance)| {
         let spec = command::of(*command)?;
         let of_a_row = matches!(command, Command::Note | Command::Copy);
-        let available =
-            (spec.available)(app) == Availability::Yes && (!of_a_row || app.means_rows());
+        let available = (spec.available)(app) == Availability::Yes && (!of_a_row || app.means_rows());
         let word = match command {
             Command::Freeze if !app.feed().is_live() => "thaw",
             _ => spec.footer?,

@@ -1,6 +1,7 @@
 //! What keys keep: incidents, notes, marks; what is not on the disk; what stands against quitting.
 
 mod closing;
+mod others;
 
 use std::sync::Arc;
 
@@ -101,7 +102,10 @@ fn an_empty_note_is_not_written_and_an_empty_title_goes_on_with_the_open_inciden
     let effects = press(&mut app, "i <space> <enter>");
     assert!(matches!(
         &effects[..],
-        [Effect::Desk(_, Order::Open { title: None, .. })]
+        [
+            Effect::Desk(_, Order::FindOpen(_)),
+            Effect::Desk(_, Order::Open { title: None, .. })
+        ]
     ));
     super::testkit::serve(&mut app, &mut journal, effects);
     assert_eq!(app.keep().incident().map(super::Incident::title), Some("OPEN-1"));

@@ -10,3 +10,4 @@ mod record;
 mod secrets;
 mod snapshots;
 mod tamper;
+mod together;
