@@ -154,8 +154,7 @@ pub(in crate::app) fn note(app: &mut App) -> Vec<Effect> {
 
 fn ask_note(app: &mut App, subjects: Vec<Subject>) {
     let whole = subjects.is_empty();
-    let complaint =
-        "No single row is meant, and none is marked: this note is on the whole incident; Esc: back";
+    let complaint = "No single row is meant: this note is on the whole incident; Esc: back";
     app.prompt = Some(Prompt {
         purpose: Purpose::Note {
             on: subjects,

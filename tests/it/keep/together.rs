@@ -137,16 +137,16 @@ fn screen(state: &tempfile::TempDir) -> Terminal {
 fn two_screens_work_on_one_incident() {
     let state = tempfile::tempdir().unwrap();
     let (mut one, mut two) = (screen(&state), screen(&state));
-    two.press("Z");
-    two.sees("saved sha256 ");
-    let header = two.with_seen(|seen| seen.text());
-    let digest = header.split("saved sha256 ").nth(1).unwrap()[..6].to_owned();
     one.press("i");
     one.sees("title of a new incident:");
     one.press("OPS-1412\r");
     one.sees("incident OPS-1412 is open");
     // This one ran already: it learns of it, and goes on with it instead of beginning a second one.
     two.sees("incident OPS-1412 is open, not on this screen");
+    two.press("Z");
+    two.sees("saved sha256 ");
+    let header = two.with_seen(|seen| seen.text());
+    let digest = header.split("saved sha256 ").nth(1).unwrap()[..6].to_owned();
     two.press("i");
     two.sees("title (empty: OPS-1412):");
     two.press("\r");
