@@ -10,7 +10,7 @@ use mcpwake::model::time::UnixMillis;
 use mcpwake::store::{Snapshot, Tail};
 
 use super::kit::{self, State};
-use crate::pty::harness::{Start, Terminal};
+use crate::pty::harness::{Seen, Start, Terminal};
 
 fn numbers(tail: &mut Tail, journal: &std::path::Path) -> Vec<u64> {
     let added = tail.read(journal).unwrap();
@@ -111,7 +111,7 @@ fn a_new_incident_takes_in_what_its_operator_saved_since_the_last_one() {
         .unwrap();
     assert_eq!(loose(&me), [] as [PathBuf; 0], "that was of the last one");
     let late = saved(&state, 1000, 40);
-    assert_eq!(loose(&me), [late.clone()]);
+    assert_eq!(loose(&me), std::slice::from_ref(&late));
     let next = state
         .store()
         .create(&kit::opening("OPS-2"), &me, kit::later(50))
@@ -145,7 +145,7 @@ fn two_screens_work_on_one_incident() {
     two.sees("incident OPS-1412 is open, not on this screen");
     two.press("Z");
     two.sees("saved sha256 ");
-    let header = two.with_seen(|seen| seen.text());
+    let header = two.with_seen(Seen::text);
     let digest = header.split("saved sha256 ").nth(1).unwrap()[..6].to_owned();
     two.press("i");
     two.sees("title (empty: OPS-1412):");
