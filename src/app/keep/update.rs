@@ -289,7 +289,7 @@ pub(in crate::app) fn opened(app: &mut App, job: JobId, result: Result<Opened, S
     }
     match result {
         Ok(opened) => {
-            let said = format!("incident {} is open{} in ", opened.title, took_in(&opened));
+            let said = format!("{}incident {} is open in ", took_in(&opened), opened.title);
             app.say_place(&said, &opened.path);
             let problem = opened.problem.clone();
             follow(app, opened);
@@ -305,8 +305,8 @@ pub(in crate::app) fn opened(app: &mut App, job: JobId, result: Result<Opened, S
 fn took_in(opened: &Opened) -> String {
     match &opened.copied[..] {
         [] => String::new(),
-        [one] => format!(" with snapshot {}…", &one.to_string()[..6]),
-        many => format!(" with {} snapshots", many.len()),
+        [one] => format!("snapshot {}… copied in; ", &one.to_string()[..6]),
+        many => format!("{} snapshots copied in; ", many.len()),
     }
 }
 

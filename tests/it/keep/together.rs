@@ -150,7 +150,9 @@ fn two_screens_work_on_one_incident() {
     two.press("i");
     two.sees("title (empty: OPS-1412):");
     two.press("\r");
-    two.sees(&format!("incident OPS-1412 is open with snapshot {digest}"));
+    two.sees(&format!(
+        "snapshot {digest}… copied in; incident OPS-1412 is open in"
+    ));
     one.press("i");
     one.sees(&digest);
     two.press("g");
