@@ -3,7 +3,7 @@
 use super::App;
 use super::act;
 use super::command::{self, Availability, Command, CommandSpec};
-use super::copy;
+use super::copy::{self, Format};
 use super::effect::Effect;
 use super::freeze;
 use super::keep;
@@ -83,14 +83,14 @@ fn run(app: &mut App, command: Command) -> Vec<Effect> {
         Command::Explain => explain(app),
         Command::Back => back(app),
         Command::Freeze => return freeze::toggle(app),
-        Command::Incident => keep::open(app),
-        Command::Note => keep::note(app),
+        Command::Incident => return keep::open(app),
+        Command::Note => return keep::note(app),
         Command::LookAgain => return keep::look_again(app),
         Command::CloseIncident => keep::ask_close(app),
         Command::Record => return keep::record(app),
-        Command::Copy => return copy::rows(app),
+        Command::Copy => return copy::rows(app, Format::Markdown),
         Command::CopyRecord => return copy::record(app),
-        Command::CopyFormat => copy::turn(app),
+        Command::CopyTsv => return copy::rows(app, Format::Tsv),
         Command::Plain => return copy::plain(app),
         Command::Term => return act::open(app, Some(Signal::Term)),
         Command::Kill => return act::open(app, Some(Signal::Kill)),

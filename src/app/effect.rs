@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::freeze::SavedFile;
 use crate::journal::entry::{AttachedFrom, SnapshotReason};
-use crate::journal::{Entry, LeadRef, Line, Subject, TargetRef};
+use crate::journal::{Digest, Entry, LeadRef, Line, Subject, TargetRef};
 use crate::model::act::{Look, Sent, Signal, Target, Watched};
 use crate::model::identity::{InstanceId, ProcessKey};
 use crate::model::time::UnixMillis;
@@ -70,16 +70,22 @@ pub enum Order {
         /// What for.
         why: SnapshotReason,
     },
-    /// Open an incident on the machine of this world; snapshots of this run are copied in.
+    /// Open an incident on the machine of this world; snapshots that belong to it are copied in.
     Open {
-        /// Title, usually a ticket number; `None`: go on with the newest one of this operator that is
-        /// open.
+        /// Title, usually a ticket number; `None`: go on with one of this operator that is open.
         title: Option<String>,
+        /// The directory of the open one that the operator was shown: the one to go on with (`None`: the
+        /// newest). Beside another one no new one is opened, and `Outcome::Elsewhere` says so.
+        offered: Option<String>,
         /// The world that names machine and operator.
         on: Arc<World>,
     },
     /// Look which incident of the operator whom this world names is the newest open one.
     FindOpen(Arc<World>),
+    /// Read what others have added to the journal of the open incident.
+    Follow,
+    /// Leave the open incident, which somebody else has closed; answered as `FindOpen` is.
+    Leave(Arc<World>),
     /// Append an entry to the journal of the open incident.
     Append(Box<Entry>),
     /// Attach output to the open incident.
@@ -179,6 +185,10 @@ pub enum Outcome {
     Written(Result<Vec<Line>, String>),
     /// The newest open incident of this operator, which an empty title goes on with.
     Found(Option<Offer>),
+    /// No incident was opened: this one of the operator is open, and was not shown before.
+    Elsewhere(Offer),
+    /// What others have added to the journal; or why it cannot be read.
+    Followed(Result<Followed, String>),
     /// Why what was ordered cannot be done; trying it again would not help.
     Refused(String),
     /// What became of a copy, in words.
@@ -201,6 +211,19 @@ pub struct Offer {
     pub title: String,
     /// When it was opened.
     pub at: UnixMillis,
+    /// Its directory.
+    pub path: String,
+}
+
+/// What others have added to the journal of the open incident.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Followed {
+    /// The lines that are new; from the first one on where the journal is not the one that was read.
+    pub lines: Vec<Line>,
+    /// Instances of this boot that their snapshots show.
+    pub shown: Vec<InstanceId>,
+    /// What is not as it was written, where it was looked at again.
+    pub faults: Option<Vec<String>>,
 }
 
 /// An incident that was opened.
@@ -214,6 +237,8 @@ pub struct Opened {
     pub lines: Vec<Line>,
     /// Instances of this boot that its snapshots show.
     pub shown: Vec<InstanceId>,
+    /// Digests of the snapshots that were saved before and have been copied in.
+    pub copied: Vec<Digest>,
     /// What was saved before and could not be copied in, and why.
     pub problem: Option<String>,
     /// What is not as its journal says, or what the journal itself does not hold; empty: all is sound.

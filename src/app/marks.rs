@@ -39,6 +39,13 @@ pub(super) fn renew(app: &mut App, world: &World) {
 }
 
 impl App {
+    /// Returns whether a command for rows has some: marked ones, or a selected one that does not count
+    /// several.
+    pub fn means_rows(&self) -> bool {
+        let counts = |id: &RowId| matches!(id, RowId::Owner(_) | RowId::Kind(..));
+        !self.marks.is_empty() || self.nav.selected().is_some_and(|id| !counts(id))
+    }
+
     /// Returns the marked rows that cannot be seen: filtered out, or folded away.
     pub fn hidden_marks(&self) -> impl Iterator<Item = &RowId> {
         let tree = self.nav.tree();

@@ -35,8 +35,8 @@ use crate::table::{Breadth, Index, Node, Query, RowId, Shown, Sort, cells};
 use crate::text::width::{Glyphs, columns, truncate_middle};
 
 pub use effect::{
-    Attach, Copy, Demand, Effect, Excerpt, JobId, Material, Offer, Opened, Order, Outcome, Run, Signalling,
-    Use,
+    Attach, Copy, Demand, Effect, Excerpt, Followed, JobId, Material, Offer, Opened, Order, Outcome, Run,
+    Signalling, Use,
 };
 pub use event::Event;
 pub use freeze::Feed;
@@ -73,8 +73,6 @@ pub struct App {
     act: Act,
     /// Rows that were marked by hand.
     marks: BTreeSet<RowId>,
-    /// How rows are copied.
-    copies: copy::Format,
     popup: Option<Popup>,
     status: Option<String>,
     /// What the last sample did to the selection, until a key is pressed that acts on the rows.
@@ -148,7 +146,6 @@ impl App {
             keep: Keep::default(),
             act: Act::default(),
             marks: BTreeSet::new(),
-            copies: copy::Format::default(),
             popup: None,
             status: None,
             moved: None,
@@ -277,6 +274,7 @@ impl App {
             || self.delivery.problem.is_some()
             || !self.keep.faults().is_empty()
             || self.feed.not_saved().is_some()
+            || self.keep.offer().is_some()
     }
 
     /// Returns how the lines of the screen are shared out.
@@ -421,7 +419,16 @@ fn done(app: &mut App, job: JobId, outcome: Outcome) -> Vec<Effect> {
             effects.extend(keep::gone(app));
             return effects;
         }
-        Outcome::Found(offer) => keep::found(app, offer),
+        Outcome::Found(offer) => keep::found(app, job, offer),
+        Outcome::Elsewhere(offer) => {
+            keep::elsewhere(app, job, offer);
+            return act::opened(app);
+        }
+        Outcome::Followed(result) => {
+            let mut effects = keep::followed(app, job, result);
+            effects.extend(keep::gone(app));
+            return effects;
+        }
         Outcome::Refused(why) => keep::refused(app, job, &why),
         Outcome::Looked(looks) => act::looked(app, job, &looks),
         Outcome::Signalled(result) => return act::signalled(app, job, result),
@@ -468,7 +475,7 @@ pub fn update(app: &mut App, event: Event) -> Vec<Effect> {
         }
         Event::Tick(now) => {
             app.now = now;
-            Vec::new()
+            keep::tick(app)
         }
         Event::Leaving => keep::tally(app),
         Event::Resumed => vec![Effect::Redraw],

@@ -2,6 +2,7 @@
 
 use tui_input::{Input, InputRequest};
 
+use super::effect::Offer;
 use super::keep::{self, Then};
 use super::key::Key;
 use crate::journal::Subject;
@@ -41,8 +42,8 @@ pub(super) enum Purpose {
     Title {
         /// What follows once it is open.
         then: Then,
-        /// Title of the one that an empty title goes on with.
-        offer: Option<String>,
+        /// The open one that an empty title goes on with.
+        offer: Option<Offer>,
         /// What it is asked for, or what speaks against what was typed.
         why: String,
         /// What was typed and doubted: the same once more is meant.
@@ -55,11 +56,11 @@ pub(super) enum Purpose {
     },
     /// A note.
     Note {
-        /// The rows that it is about.
+        /// The rows that it is about; none: the incident alone.
         on: Vec<Subject>,
         /// Whether it is about the incident as a whole instead.
         whole: bool,
-        /// Why what the editor left is no note, until the next key.
+        /// Why what the editor left is no note, or why no row is meant, until the next key.
         complaint: Option<String>,
     },
 }
@@ -71,9 +72,9 @@ impl Prompt {
             Purpose::Filter { .. } => Safe::literal("filter: "),
             Purpose::Search { .. } => Safe::literal("search: "),
             Purpose::Title {
-                offer: Some(title), ..
+                offer: Some(offer), ..
             } => {
-                let title = truncate_middle(title, LONGEST_OFFER, Glyphs::default());
+                let title = truncate_middle(&offer.title, LONGEST_OFFER, Glyphs::default());
                 Safe::from_text(&format!("title (empty: {title}): "))
             }
             Purpose::Title { .. } => Safe::literal("title of a new incident: "),
@@ -99,6 +100,11 @@ impl Prompt {
     /// Returns whether it is a note.
     pub fn is_note(&self) -> bool {
         matches!(self.purpose, Purpose::Note { .. })
+    }
+
+    /// Returns whether it is a note that can be turned between rows and the incident as a whole.
+    pub fn has_rows(&self) -> bool {
+        matches!(&self.purpose, Purpose::Note { on, .. } if !on.is_empty())
     }
 
     /// Returns why what the editor left is no note, or what the line is asked for.

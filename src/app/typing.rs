@@ -122,7 +122,9 @@ fn accept(app: &mut App, prompt: Prompt) -> Vec<Effect> {
             Vec::new()
         }
         Purpose::Search { .. } => Vec::new(),
-        Purpose::Title { then, doubted, .. } => keep::titled(app, &text, then, doubted.as_deref()),
+        Purpose::Title {
+            then, offer, doubted, ..
+        } => keep::titled(app, &text, then, offer.as_ref(), doubted.as_deref()),
         Purpose::Close { .. } => keep::close(app, &text),
         Purpose::Note { on, whole, .. } => keep::take_note(app, &text, on, whole),
     }

@@ -32,7 +32,7 @@ pub(super) fn run(args: IncidentArgs, settings: &Settings, machine: &Machine) ->
                 "the title is empty: nothing is opened; a title is usually a ticket number"
             );
             let opening = Opening::on(&sample.host, &title);
-            let loose = store.loose(&sample.host.boot_id)?;
+            let loose = store.loose(&sample.host.boot_id, &operator)?;
             let incident = store.create(&opening, &operator, platform::wall_clock())?;
             for path in loose {
                 incident.copy_in(&path, &operator, platform::wall_clock())?;

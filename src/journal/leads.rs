@@ -88,7 +88,10 @@ fn ends_with_process(kind: LeadKind) -> bool {
         | LeadKind::UnixSocket
         | LeadKind::File
         | LeadKind::Child => true,
-        LeadKind::Ssh | LeadKind::CredentialFile | LeadKind::CredentialName => false,
+        LeadKind::Ssh
+        | LeadKind::CredentialFile
+        | LeadKind::CredentialName
+        | LeadKind::CredentialArgument => false,
     }
 }
 

@@ -176,7 +176,7 @@ impl Server {
 fn power(instance: &Instance) -> u8 {
     let strength = |lead: &Lead| match lead.kind {
         LeadKind::Tcp | LeadKind::Udp | LeadKind::Ssh | LeadKind::UnixSocket => 4,
-        LeadKind::CredentialFile | LeadKind::CredentialName => 3,
+        LeadKind::CredentialFile | LeadKind::CredentialName | LeadKind::CredentialArgument => 3,
         LeadKind::Listener | LeadKind::File | LeadKind::Child => 2,
     };
     let leads = instance.reach.as_ref();

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::app::Opened;
-use crate::journal::{Entry, Line, Verified};
+use crate::journal::{Entry, Line};
 use crate::model::world::World;
-use crate::store::Incident;
+use crate::store::{Incident, Tail};
 
 use super::feed::Update;
 
@@ -25,8 +25,14 @@ pub(super) struct Follower {
     saved: Saved,
     /// The newest world, once there is one.
     world: Option<Arc<World>>,
-    /// Number of the last entry that was read, and how the journal went on behind it.
-    seen: Verified,
+    /// How far the journal was read.
+    tail: Tail,
+    /// Its entries up to there.
+    lines: Vec<Line>,
+    /// Whether something of it is not shown yet.
+    due: bool,
+    /// Whether a snapshot of it is not shown yet.
+    newer: bool,
 }
 
 impl Follower {
@@ -35,7 +41,10 @@ impl Follower {
         Self {
             saved,
             world: None,
-            seen: Verified::default(),
+            tail: Tail::default(),
+            lines: Vec::new(),
+            due: false,
+            newer: false,
         }
     }
 
@@ -54,20 +63,26 @@ impl Follower {
     }
 
     fn look_at(&mut self, incident: &Incident) -> Option<Update> {
-        let mut lines: Vec<Line> = Vec::new();
-        let found = match incident.read(&mut |line| lines.push(line.clone())) {
-            Ok(found) => found,
+        let added = match self.tail.read(&incident.journal()) {
+            Ok(added) => added,
             Err(error) => return Some(Update::Problem(error.to_string())),
         };
-        if found == self.seen && self.world.is_some() {
+        if added.anew {
+            self.lines.clear();
+        }
+        let is_snapshot = |line: &Line| matches!(line.entry, Ok(Entry::Snapshot { .. }));
+        self.due |= added.changed;
+        self.newer |= added.anew || added.lines.iter().any(is_snapshot);
+        self.lines.extend(added.lines);
+        if !self.due && self.world.is_some() {
             return None;
         }
-        let seen = self.seen.head.map_or(0, |head| head.seq);
-        let is_snapshot = |line: &&Line| matches!(line.entry, Ok(Entry::Snapshot { .. }));
-        let newer = lines.iter().filter(is_snapshot).any(|line| line.seq > seen);
-        if newer || self.world.is_none() {
+        if self.newer || self.world.is_none() {
             match incident.newest_snapshot() {
-                Ok(snapshot) => self.world = Some(Arc::clone(snapshot.world())),
+                Ok(snapshot) => {
+                    self.world = Some(Arc::clone(snapshot.world()));
+                    self.newer = false;
+                }
                 Err(error) => return Some(Update::Problem(error.to_string())),
             }
         }
@@ -75,12 +90,13 @@ impl Follower {
             Ok(faults) => faults,
             Err(error) => return Some(Update::Problem(error.to_string())),
         };
-        self.seen = found;
+        self.due = false;
         let opened = Opened {
-            title: title(&lines),
+            title: title(&self.lines),
             path: incident.path().display().to_string(),
-            lines,
+            lines: self.lines.clone(),
             shown: Vec::new(),
+            copied: Vec::new(),
             problem: None,
             faults,
         };

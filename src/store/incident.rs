@@ -299,6 +299,8 @@ pub struct Opened {
     pub operator: Operator,
     /// Number of its last entry.
     pub entries: u64,
+    /// When its last entry was written.
+    pub last_at: UnixMillis,
     /// Whether the last entry closes it.
     pub closed: bool,
 }
@@ -306,8 +308,13 @@ pub struct Opened {
 impl Summary {
     /// Returns whether it is open, and was opened by this person.
     pub fn is_open_of(&self, operator: &Operator) -> bool {
-        let opened = self.opened.as_ref();
-        opened.is_ok_and(|opened| !opened.closed && opened.operator.person() == operator.person())
+        self.of(operator).is_some_and(|opened| !opened.closed)
+    }
+
+    /// Returns what its journal says, where this person has opened it.
+    pub(super) fn of(&self, operator: &Operator) -> Option<&Opened> {
+        let opened = self.opened.as_ref().ok()?;
+        (opened.operator.person() == operator.person()).then_some(opened)
     }
 
     pub(super) fn read(path: PathBuf) -> Self {
@@ -348,6 +355,7 @@ impl Opened {
             at: first.at,
             operator: first.operator,
             entries: last.as_ref().map_or(first.seq, |line| line.seq),
+            last_at: last.as_ref().map_or(first.at, |line| line.at),
             closed: last.is_some_and(|line| matches!(line.entry, Ok(Entry::Closed { .. }))),
         })
     }

@@ -10,6 +10,7 @@ pub mod incident;
 pub mod place;
 mod redact;
 pub mod snapshot;
+pub mod tail;
 pub mod tell;
 
 pub use append::Receipt;
@@ -19,4 +20,5 @@ pub use error::StoreError;
 pub use incident::{Attachment, Incident, Opened, Opening, Summary};
 pub use place::{Access, Store};
 pub use snapshot::Snapshot;
+pub use tail::{Added, Tail};
 pub use tell::Telling;

@@ -1,9 +1,8 @@
 //! Where incidents are, and which one is meant.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs;
 use std::io;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -214,34 +213,55 @@ impl Store {
 }
 
 impl Store {
-    /// Returns the snapshots that were saved on this boot and that no incident has, oldest first. A file's
-    /// name holds its digest: the same name is the same file.
-    pub fn loose(&self, boot_id: &str) -> Result<Vec<PathBuf>, StoreError> {
+    /// Returns the snapshots that a new incident of this operator takes in, oldest first: those that the
+    /// same person saved on this boot since they last opened or closed an incident, and that no incident
+    /// has. While another of theirs is open none is: it may belong there.
+    pub fn loose(&self, boot_id: &str, operator: &Operator) -> Result<Vec<PathBuf>, StoreError> {
+        let incidents = self.incidents()?;
+        let own = || incidents.iter().filter_map(|one| one.of(operator));
+        if own().any(|opened| !opened.closed) {
+            return Ok(Vec::new());
+        }
+        let since = own().map(|opened| opened.at.max(opened.last_at)).max();
+        let belongs = |path: &PathBuf| {
+            Snapshot::load(path).is_ok_and(|snapshot| {
+                let sample = &snapshot.world().sample;
+                sample.host.boot_id == boot_id
+                    && Operator::from(&sample.observer).person() == operator.person()
+                    && since.is_none_or(|since| snapshot.saved_at() > since)
+            })
+        };
+        let mut loose = self.beside()?;
+        loose.retain(|path| !is_taken(&incidents, path) && belongs(path));
+        loose.sort();
+        Ok(loose)
+    }
+
+    /// Returns those of these files that are there and that no incident has.
+    pub fn untaken(&self, paths: &[PathBuf]) -> Result<Vec<PathBuf>, StoreError> {
+        let incidents = self.incidents()?;
+        let untaken = paths
+            .iter()
+            .filter(|path| path.exists() && !is_taken(&incidents, path));
+        Ok(untaken.cloned().collect())
+    }
+
+    /// The snapshots beside the incidents; an unfinished one is none.
+    fn beside(&self) -> Result<Vec<PathBuf>, StoreError> {
         let directory = self.root.join(SNAPSHOTS);
         let entries = match fs::read_dir(&directory) {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(StoreError::io("list", &directory)(error)),
         };
-        let incidents = self.incidents()?;
-        let taken = |name: &OsStr| {
-            incidents
-                .iter()
-                .any(|incident| incident.path.join(SNAPSHOTS).join(name).exists())
-        };
-        let mut loose = Vec::new();
+        let mut beside = Vec::new();
         for entry in entries {
-            let entry = entry.map_err(StoreError::io("list", &directory))?;
-            let name = entry.file_name();
-            // An unfinished one is none, and one of a newer version is left where it is.
-            let named = name.as_bytes().ends_with(b".json") && !taken(&name);
-            let this_boot = |snapshot: Snapshot| snapshot.world().sample.host.boot_id == boot_id;
-            if named && Snapshot::load(&entry.path()).is_ok_and(this_boot) {
-                loose.push(entry.path());
+            let path = entry.map_err(StoreError::io("list", &directory))?.path();
+            if path.extension().is_some_and(|ending| ending == "json") {
+                beside.push(path);
             }
         }
-        loose.sort();
-        Ok(loose)
+        Ok(beside)
     }
 }
 
@@ -296,6 +316,14 @@ fn candidates(matching: &[&Summary]) -> String {
         0 => named.join(", "),
         more => format!("{} and {more} more: {LIST}", named.join(", ")),
     }
+}
+
+/// Returns whether one of these incidents has a snapshot. A file's name holds its digest: the same name is
+/// the same file.
+fn is_taken(incidents: &[Summary], path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default();
+    let mut incidents = incidents.iter();
+    incidents.any(|incident| incident.path.join(SNAPSHOTS).join(name).exists())
 }
 
 /// Makes a directory with this name, or with a number behind it where another one has it.

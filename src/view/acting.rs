@@ -82,7 +82,11 @@ pub(super) fn unresolved(app: &App) -> Option<Unresolved> {
                     .open_returns()
                     .any(|one| selected == Some(successor_of(one)));
             if is_here {
-                let said = format!("unresolved: {}", one(&thread.on.name, state));
+                let said = if app.is_under_way_elsewhere(state) {
+                    under_way_elsewhere(&thread.on.name, state)
+                } else {
+                    format!("unresolved: {}", one(&thread.on.name, state))
+                };
                 return Some(Unresolved::Here(text(app, &said)));
             }
             elsewhere.push(whom(state));
@@ -113,6 +117,17 @@ pub(super) enum Unresolved {
     Here(String),
     /// Of others.
     Elsewhere(String),
+}
+
+/// A signal of another screen, which looks again itself.
+fn under_way_elsewhere(name: &str, state: &SignalState) -> String {
+    format!(
+        "under way: {} to {} ({name}) by {} at {}, its second look is due",
+        state.signal,
+        state.target.key.pid,
+        state.operator,
+        state.announced_at.clock()
+    )
 }
 
 fn one(name: &str, state: &SignalState) -> String {

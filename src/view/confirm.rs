@@ -11,6 +11,7 @@ use super::theme::{Theme, Tone};
 use crate::analysis::plan::{LOSES_NOBODY, consequences, fate};
 use crate::app::App;
 use crate::app::act::{Code, Dialog};
+use crate::journal::story::SignalState;
 use crate::model::act::Signal;
 use crate::model::identity::ProcessKey;
 use crate::model::plan::{Consequence, Item, Topic};
@@ -99,6 +100,22 @@ pub(super) fn draw(
         x: body.x + u16::try_from(x).unwrap_or(0).min(body.width.saturating_sub(1)),
         y: cursor?,
     })
+}
+
+/// Returns what the journal tells of a signal that another screen has sent.
+fn told(state: &SignalState) -> String {
+    let became = match (&state.outcome, &state.refused) {
+        (Some(found), _) => found.outcome.words(),
+        (None, Some(why)) => why,
+        (None, None) => "no outcome yet",
+    };
+    format!(
+        "{} to {} by {} at {}: {became}",
+        state.signal,
+        state.target.key.pid,
+        state.operator,
+        state.announced_at.clock()
+    )
 }
 
 struct Paper<'a> {
@@ -271,6 +288,11 @@ impl Paper<'_> {
         }
         for client in self.dialog.clients() {
             out.push(Para::bare(self.text(&client, Tone::Alarm)));
+        }
+        for item in self.dialog.plan().items.iter().filter(|item| item.ticked) {
+            if let Some(state) = self.app.signals_of_others(item.target.key).last() {
+                out.push(Para::bare(self.text(&told(state), Tone::Alarm)));
+            }
         }
         let loss = self.consequences().into_iter().find(is_loss);
         out.extend(loss.map(|loss| Para::bare(self.text(&loss.text, Tone::Alarm))));

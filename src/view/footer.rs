@@ -223,7 +223,8 @@ fn advice(app: &App, instance: &Instance) -> Option<String> {
 fn commands(app: &App, width: usize) -> Vec<(String, &'static str)> {
     let useful = command::FOOTER.iter().filter_map(|(command, importance)| {
         let spec = command::of(*command)?;
-        let available = (spec.available)(app) == Availability::Yes;
+        let of_a_row = matches!(command, Command::Note | Command::Copy);
+        let available = (spec.available)(app) == Availability::Yes && (!of_a_row || app.means_rows());
         let word = match command {
             Command::Freeze if !app.feed().is_live() => "thaw",
             _ => spec.footer?,
@@ -311,7 +312,10 @@ pub(super) fn keys(app: &App, width: usize, theme: Theme) -> Drawn {
     } else if app.prompt().is_some_and(|prompt| !prompt.is_of_the_tree()) {
         fixed(&[("Enter", "write"), ("Esc", "cancel")]);
         if app.prompt().is_some_and(Prompt::is_note) {
-            fixed(&[("Tab", "row or incident"), ("Ctrl-E", "editor")]);
+            if app.prompt().is_some_and(Prompt::has_rows) {
+                fixed(&[("Tab", "row or incident")]);
+            }
+            fixed(&[("Ctrl-E", "editor")]);
         }
         fixed(&[("Ctrl-U", "clear")]);
     } else if let Some(wrong) = app.filter_complaint() {

@@ -296,6 +296,17 @@ pub(super) fn mode(app: &App, width: usize, theme: Theme) -> Drawn {
     if let Some(why) = app.feed().not_saved() {
         line.add(9, say(&format!("not saved: {why}"), Tone::Alarm));
     }
+    if let Some(offer) = app.keep().offer() {
+        let text = if width < USUAL_WIDTH {
+            format!("{} is open: i goes on", offer.title)
+        } else {
+            format!(
+                "incident {} is open, not on this screen: i goes on with it",
+                offer.title
+            )
+        };
+        line.add(7, say(&text, Tone::Warning));
+    }
     let plan = app.nav().plan();
     if !app.filter().text().is_empty() {
         line.add(8, say(&format!("filter: {}", app.filter().text()), Tone::Warning));

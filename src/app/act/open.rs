@@ -30,8 +30,7 @@ pub(in crate::app) fn open(app: &mut App, signal: Option<Signal>) -> Vec<Effect>
     if app.keep.is_open() {
         return begin(app, intent);
     }
-    keep::ask_title(app, Then::Signal(Box::new(intent)));
-    Vec::new()
+    keep::ask(app, Then::Signal(Box::new(intent)))
 }
 
 /// Shows the dialog and has the targets read again.

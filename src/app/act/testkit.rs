@@ -17,7 +17,7 @@ use crate::model::world::World;
 /// A screen, its desk and the journal in memory.
 pub(crate) struct Bench {
     pub(crate) app: App,
-    journal: Journal,
+    pub(crate) journal: Journal,
     /// The machine that a look reads.
     pub(crate) machine: Arc<World>,
     /// What a look finds of a pid, where it is not the same.
@@ -93,7 +93,7 @@ impl Bench {
             Order::Look(targets) if !self.slow => {
                 Outcome::Looked(targets.iter().map(|target| self.look(target)).collect())
             }
-            Order::Open { title, on } if !self.slow => {
+            Order::Open { title, on, .. } if !self.slow => {
                 let (entry, answer) = opened(&mut self.journal, title, &on);
                 self.written.push(entry);
                 Outcome::Opened(Ok(answer))
@@ -108,6 +108,8 @@ impl Bench {
             }),
             Order::Signal(signal) => self.signal(job, *signal),
             Order::FindOpen(_)
+            | Order::Follow
+            | Order::Leave(_)
             | Order::Look(_)
             | Order::Open { .. }
             | Order::Attach(_)

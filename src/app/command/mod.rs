@@ -94,8 +94,8 @@ pub enum Command {
     Copy,
     /// Copies the record of a server.
     CopyRecord,
-    /// Changes how rows are copied.
-    CopyFormat,
+    /// Copies rows as tab-separated values.
+    CopyTsv,
     /// Shows a row or a pane as plain text.
     Plain,
     /// Looks again at signals without an outcome.

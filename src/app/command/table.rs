@@ -390,7 +390,7 @@ pub(super) static COMMANDS: [CommandSpec; 57] = [
             "note",
             &[Key::Char('m')],
             Keep,
-            "write a note on this row into the journal; Tab: on the whole incident",
+            "write a note on this row; Tab, or m on a row of several: on the incident",
         ),
         Some("note"),
         available::writes,
@@ -414,7 +414,7 @@ pub(super) static COMMANDS: [CommandSpec; 57] = [
             "copy",
             &[Key::Char('y')],
             Keep,
-            "copy the marked rows, the pane's line or this row; secrets removed",
+            "copy marked rows or this row as a Markdown table, or the pane's line; no secrets",
         ),
         Some("copy"),
         available::rows,
@@ -430,12 +430,16 @@ pub(super) static COMMANDS: [CommandSpec; 57] = [
         None,
         available::selected,
     ),
-    entry(
-        Command::CopyFormat,
-        "copy-format",
-        &[Key::Alt('y')],
-        Keep,
-        "copy rows as a Markdown table, or as tab-separated values",
+    with(
+        entry(
+            Command::CopyTsv,
+            "copy-tsv",
+            &[Key::Alt('y')],
+            Keep,
+            "copy the marked rows or this row as tab-separated values",
+        ),
+        None,
+        available::rows,
     ),
     with(
         entry(

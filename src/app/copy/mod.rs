@@ -13,10 +13,9 @@ use crate::journal::markdown::{self, Origin};
 use crate::table::{Index, Node, RowId, Shown};
 
 /// How rows are copied.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// A table of GitHub-flavoured Markdown.
-    #[default]
     Markdown,
     /// Values with tabs between them, for a spreadsheet.
     Tsv,
@@ -30,32 +29,27 @@ impl Format {
             Self::Tsv => "tsv",
         }
     }
-}
 
-/// Changes how rows are copied.
-pub(super) fn turn(app: &mut App) {
-    app.copies = match app.copies {
-        Format::Markdown => Format::Tsv,
-        Format::Tsv => Format::Markdown,
-    };
-    app.say(match app.copies {
-        Format::Markdown => "rows are copied as a Markdown table".to_owned(),
-        Format::Tsv => "rows are copied as tab-separated values".to_owned(),
-    });
+    /// Returns what is said of a copy in this format, behind what was copied.
+    fn words(self) -> &'static str {
+        match self {
+            Self::Markdown => "",
+            Self::Tsv => ", tab-separated",
+        }
+    }
 }
 
 /// Copies the marked rows, else the current line of the pane that has the keys, else the selected row.
-pub(super) fn rows(app: &mut App) -> Vec<Effect> {
+pub(super) fn rows(app: &mut App, format: Format) -> Vec<Effect> {
     if app.marks.is_empty() && app.panes.focus() != Focus::Tree {
         return vec![Effect::Excerpt(Excerpt::Line, Use::Copy)];
     }
-    let format = app.copies;
     let Some((text, what)) = of_rows(app, |shown, nodes, source| {
         table::text(shown, nodes, format, source)
     }) else {
         return Vec::new();
     };
-    order(app, text, format.ending(), what)
+    order(app, text, format.ending(), format!("{what}{}", format.words()))
 }
 
 /// Shows the pane that has the keys plain, else the marked rows, else the selected one.

@@ -28,6 +28,11 @@ fn copy(app: &mut App, key: char) -> Copy {
     copied(&update(app, Event::Key(Key::Char(key))))
 }
 
+/// Presses the key for tab-separated values, and returns what it copies.
+fn copy_tsv(app: &mut App) -> Copy {
+    copied(&update(app, Event::Key(Key::Alt('y'))))
+}
+
 /// The rows of the one table in a text, cell by cell; escaped bars do not end a cell.
 fn table(text: &str) -> Vec<Vec<String>> {
     let rows = text.lines().filter(|line| line.starts_with('|'));
@@ -87,8 +92,7 @@ fn a_copy_names_title_snapshot_and_head_in_full() {
     let head = app.keep().incident().unwrap().head().unwrap().to_string();
     for text in [copy(&mut app, 'y').text, {
         press(&mut app, "<esc>");
-        update(&mut app, Event::Key(Key::Alt('y')));
-        copy(&mut app, 'y').text
+        copy_tsv(&mut app).text
     }] {
         assert!(text.contains("OPS-1412"), "{text}");
         assert!(text.contains(&Digest::of(b"abc").to_string()), "{text}");
@@ -99,14 +103,17 @@ fn a_copy_names_title_snapshot_and_head_in_full() {
 #[test]
 fn tab_separated_values_have_a_value_for_each_head() {
     let mut app = app(live().world(), 80, 24);
-    update(&mut app, Event::Key(Key::Alt('y')));
-    let copy = copy(&mut app, 'y');
+    let copied = copy(&mut app, 'y');
+    let copy = copy_tsv(&mut app);
     assert_eq!(copy.ending, Format::Tsv.ending());
+    assert_eq!(copy.what, format!("{}, tab-separated", copied.what));
     let lines: Vec<&str> = copy.text.lines().collect();
     assert_eq!(lines.len(), 3, "{}", copy.text);
     let columns = lines[0].split('\t').count();
     assert_eq!(lines[1].split('\t').count(), columns);
     assert!(lines[2].starts_with("# "));
+    // It copied, and changed nothing for the other key.
+    assert_eq!(self::copy(&mut app, 'y'), copied);
 }
 
 #[test]

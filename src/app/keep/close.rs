@@ -1,8 +1,9 @@
 //! The end of an incident: signals whose outcome nobody saw are looked at again, and the journal is
 //! closed. Both by the operator's own key: what an entry says somebody has looked at, somebody has.
 
+use super::others::find_open;
 use super::tally::{Tallies, tally};
-use super::update::{append, find_open, left_open};
+use super::update::{append, left_open};
 use crate::app::App;
 use crate::app::act;
 use crate::app::effect::{Effect, Order};

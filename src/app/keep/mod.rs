@@ -4,6 +4,7 @@
 mod close;
 pub mod command;
 mod form;
+mod others;
 mod past;
 mod record;
 mod tally;
@@ -18,6 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::effect::{JobId, Offer, Order};
 use crate::journal::{Head, Line, Past, Story};
 use crate::model::identity::InstanceId;
+use crate::model::time::UnixMillis;
 
 pub use command::{Configured, Placeholder};
 pub use form::{Form, Typing};
@@ -26,12 +28,13 @@ pub use record::Progress;
 pub(super) use close::{ask_close, close, look_again};
 pub(super) use command::ran;
 pub(super) use form::{key as form_key, paste as form_paste};
+pub(super) use others::{elsewhere, find_open, followed, found, tick};
 pub(super) use past::{gone, look_back};
 pub(super) use record::of as record_of;
 pub(super) use tally::{count, tally};
 pub(super) use update::{
-    Then, add, append, ask_title, called, find_open, follow, found, interrupt, leave, look_at_clock, note,
-    open, opened, quit, record, refused, take_note, titled, toggle_about, written,
+    Then, add, append, ask, called, follow, interrupt, leave, look_at_clock, note, open, opened, quit,
+    record, refused, take_note, titled, toggle_about, written,
 };
 
 /// What is kept.
@@ -45,6 +48,12 @@ pub struct Keep {
     closing: bool,
     /// The newest open one of this operator, which an empty title goes on with.
     pub(super) offer: Offered,
+    /// The order that looks for it, until it is answered.
+    looking: Option<JobId>,
+    /// When that was ordered last.
+    looked_at: Option<UnixMillis>,
+    /// The order that reads what others have added to the journal, until it is answered.
+    following: Option<JobId>,
     /// Entries that the desk has not answered yet.
     pub(super) waiting: BTreeMap<JobId, Waiting>,
     /// Entries that could not be written: they are tried again with the next one.
@@ -127,8 +136,12 @@ impl Incident {
         self.story.head
     }
 
-    /// Adds lines that the desk has read; what is known already is not added twice.
+    /// Adds lines that the desk has read; what is known already is not added twice. From the first one on,
+    /// they are all that the journal tells now.
     pub(super) fn add(&mut self, lines: &[Line]) {
+        if lines.first().is_some_and(|line| line.seq == 1) {
+            self.story = Story::default();
+        }
         for line in lines {
             if self.story.head.is_none_or(|head| head.seq < line.seq) {
                 self.story.add(line);

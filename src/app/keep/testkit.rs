@@ -48,6 +48,7 @@ pub(crate) fn opened(journal: &mut Journal, title: Option<String>, on: &World) -
         path: "/var/lib/mcpwake/incidents/one".to_owned(),
         lines: vec![line],
         shown: Vec::new(),
+        copied: Vec::new(),
         problem: None,
         faults: Vec::new(),
     };
@@ -62,7 +63,7 @@ pub(crate) fn serve(app: &mut App, journal: &mut Journal, effects: Vec<Effect>) 
             continue;
         };
         let outcome = match order {
-            Order::Open { title, on } => {
+            Order::Open { title, on, .. } => {
                 let (entry, answer) = opened(journal, title, &on);
                 written.push(entry);
                 Outcome::Opened(Ok(answer))
@@ -72,7 +73,7 @@ pub(crate) fn serve(app: &mut App, journal: &mut Journal, effects: Vec<Effect>) 
                 written.push(*entry);
                 Outcome::Written(Ok(vec![line]))
             }
-            Order::Run(_) | Order::FindOpen(_) => continue,
+            Order::Run(_) | Order::FindOpen(_) | Order::Follow | Order::Leave(_) => continue,
             Order::Save { .. } | Order::Attach(_) | Order::Copy(_) | Order::Look(_) | Order::Signal(_) => {
                 continue;
             }

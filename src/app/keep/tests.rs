@@ -1,6 +1,7 @@
 //! What keys keep: incidents, notes, marks; what is not on the disk; what stands against quitting.
 
 mod closing;
+mod others;
 
 use std::sync::Arc;
 
@@ -75,7 +76,7 @@ fn rows_that_count_several_take_the_marked_rows() {
     let world = live().world();
     let mut app = app(Arc::clone(&world), 80, 24);
     let mut journal = Journal::of(&world);
-    press(&mut app, "<home> m");
+    press(&mut app, "<home> y");
     assert!(app.prompt().is_none());
     assert!(app.status().is_some_and(|said| said.contains("Space")));
     press(&mut app, "<down> <space> <space>");
@@ -88,6 +89,24 @@ fn rows_that_count_several_take_the_marked_rows() {
 }
 
 #[test]
+fn on_a_row_that_counts_several_a_note_is_on_the_incident_and_says_so() {
+    let world = live().world();
+    let mut app = app(Arc::clone(&world), 80, 24);
+    let mut journal = Journal::of(&world);
+    served(&mut app, &mut journal, "<home> m T <enter>");
+    let prompt = app.prompt().expect("a prompt");
+    assert_eq!(prompt.label().as_str(), "note on the incident: ");
+    let said = prompt.complaint().unwrap_or_default().to_owned();
+    assert!(said.contains("whole incident"), "{said}");
+    // There is no row to turn it to.
+    let written = served(&mut app, &mut journal, "<tab> q K <enter>");
+    assert!(
+        matches!(&written[..], [Entry::Note { on: None, text }] if text == "qK"),
+        "{written:?}"
+    );
+}
+
+#[test]
 fn an_empty_note_is_not_written_and_an_empty_title_goes_on_with_the_open_incident() {
     let world = live().world();
     let mut app = app(Arc::clone(&world), 80, 24);
@@ -95,7 +114,10 @@ fn an_empty_note_is_not_written_and_an_empty_title_goes_on_with_the_open_inciden
     let effects = press(&mut app, "i <space> <enter>");
     assert!(matches!(
         &effects[..],
-        [Effect::Desk(_, Order::Open { title: None, .. })]
+        [
+            Effect::Desk(_, Order::FindOpen(_)),
+            Effect::Desk(_, Order::Open { title: None, .. })
+        ]
     ));
     super::testkit::serve(&mut app, &mut journal, effects);
     assert_eq!(app.keep().incident().map(super::Incident::title), Some("OPEN-1"));

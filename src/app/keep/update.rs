@@ -1,8 +1,7 @@
 //! Opening an incident, writing notes, and what the desk answers.
 
-use std::sync::Arc;
-
 use super::close::{closed, closes};
+use super::others::find_open;
 use super::tally::{self, tally};
 use super::{Form, Incident, Offered, Waiting};
 use crate::app::act::{self, Intent};
@@ -33,25 +32,31 @@ pub(in crate::app) enum Then {
 }
 
 /// Shows the incident; asks its title where none is open.
-pub(in crate::app) fn open(app: &mut App) {
+pub(in crate::app) fn open(app: &mut App) -> Vec<Effect> {
     if app.keep.is_open() {
         app.popup = Some(Popup::new(Content::Incident));
-    } else {
-        ask_title(app, Then::Nothing);
+        return Vec::new();
     }
+    ask(app, Then::Nothing)
 }
 
-/// Asks the title of a new incident, once; says what for, and what an empty one means.
-pub(in crate::app) fn ask_title(app: &mut App, then: Then) {
+/// Asks the title of a new incident, once, and has the desk look anew which one could be gone on with.
+pub(in crate::app) fn ask(app: &mut App, then: Then) -> Vec<Effect> {
+    ask_title(app, then);
+    find_open(app)
+}
+
+/// Shows the prompt for a title: says what for, and what an empty one means.
+pub(super) fn ask_title(app: &mut App, then: Then) {
     let what = match &then {
         Then::Nothing => "An incident holds journal and snapshots.",
         Then::Note(_) => "A note is kept in an incident.",
         Then::Record(_) => "The record is kept in an incident.",
         Then::Signal(_) => "A signal is journalled first, in an incident.",
     };
-    let offer = app.keep.offer().map(|offer| offer.title.clone());
+    let offer = app.keep.offer().cloned();
     let empty = match (&app.keep.offer, &offer) {
-        (_, Some(title)) => format!("; empty: go on with {title}"),
+        (_, Some(offer)) => format!("; empty: go on with {}", offer.title),
         (Offered::Unknown, None) => "; empty: your newest open one".to_owned(),
         (_, None) => String::new(),
     };
@@ -67,7 +72,7 @@ pub(in crate::app) fn ask_title(app: &mut App, then: Then) {
 }
 
 /// Asks the title once more, with what was typed and what speaks against it.
-fn ask_again(app: &mut App, then: Then, typed: &str, doubt: String) {
+pub(super) fn ask_again(app: &mut App, then: Then, typed: &str, doubt: String) {
     ask_title(app, then);
     if let Some(prompt) = &mut app.prompt
         && let Purpose::Title { why, doubted, .. } = &mut prompt.purpose
@@ -78,37 +83,24 @@ fn ask_again(app: &mut App, then: Then, typed: &str, doubt: String) {
     }
 }
 
-/// Has the desk look which incident of this operator is open.
-pub(in crate::app) fn find_open(app: &mut App) -> Vec<Effect> {
-    let world = app.feed.newest().map(Arc::clone);
-    let Some(world) = world.filter(|_| !app.options.read_only && app.options.origin.is_none()) else {
-        return Vec::new();
-    };
-    let job = app.next_job();
-    vec![Effect::Desk(job, Order::FindOpen(world))]
-}
-
-/// Takes the answer: what an empty title goes on with. A title that is asked for already, and not begun, is
-/// asked for anew.
-pub(in crate::app) fn found(app: &mut App, offer: Option<Offer>) {
-    app.keep.offer = offer.into();
-    if let Some(prompt) = &app.prompt
-        && let Purpose::Title {
-            then, doubted: None, ..
-        } = &prompt.purpose
-        && prompt.text().is_empty()
-    {
-        let then = then.clone();
-        ask_title(app, then);
-    }
-}
-
 /// Orders the incident, and goes on with what it was opened for. Without a title it is the newest one
 /// that is open: a lost connection does not begin a new one. Digits alone are doubted once: they may have
-/// been meant for a dialog.
-pub(in crate::app) fn titled(app: &mut App, title: &str, then: Then, doubted: Option<&str>) -> Vec<Effect> {
+/// been meant for a dialog. `shown` is the open one that the prompt has named.
+pub(in crate::app) fn titled(
+    app: &mut App,
+    title: &str,
+    then: Then,
+    shown: Option<&Offer>,
+    doubted: Option<&str>,
+) -> Vec<Effect> {
     let title = title.trim();
-    if title.is_empty() && matches!(app.keep.offer, Offered::Nothing) {
+    if title.is_empty() && app.keep.offer() != shown {
+        // What was found while something was typed is not gone on with unseen.
+        ask_title(app, then);
+        return Vec::new();
+    }
+    let nothing = matches!(app.keep.offer, Offered::Nothing) && app.keep.looking.is_none();
+    if title.is_empty() && nothing {
         let why = "A title is needed, such as a ticket number: no incident of yours is open; Esc: back";
         ask_again(app, then, "", why.to_owned());
         return Vec::new();
@@ -126,7 +118,7 @@ pub(in crate::app) fn titled(app: &mut App, title: &str, then: Then, doubted: Op
     };
     let job = app.next_job();
     let named = if title.is_empty() {
-        app.keep.offer().map(|offer| offer.title.clone())
+        shown.map(|offer| offer.title.clone())
     } else {
         Some(title.to_owned())
     };
@@ -135,6 +127,7 @@ pub(in crate::app) fn titled(app: &mut App, title: &str, then: Then, doubted: Op
         job,
         Order::Open {
             title: (!title.is_empty()).then(|| title.to_owned()),
+            offered: shown.map(|offer| offer.path.clone()),
             on: world,
         },
     )];
@@ -148,25 +141,25 @@ pub(in crate::app) fn titled(app: &mut App, title: &str, then: Then, doubted: Op
     effects
 }
 
-/// Asks for a note on the marked rows where there are some, else on the selected one.
-pub(in crate::app) fn note(app: &mut App) {
-    let subjects = match subjects(app) {
-        Ok(subjects) => subjects,
-        Err(why) => return app.say(why),
-    };
+/// Asks for a note on the selected row; where it counts several, on the marked rows, and without any on
+/// the incident as a whole.
+pub(in crate::app) fn note(app: &mut App) -> Vec<Effect> {
+    let subjects = subjects(app);
     if app.keep.is_open() {
         ask_note(app, subjects);
-    } else {
-        ask_title(app, Then::Note(subjects));
+        return Vec::new();
     }
+    ask(app, Then::Note(subjects))
 }
 
 fn ask_note(app: &mut App, subjects: Vec<Subject>) {
+    let whole = subjects.is_empty();
+    let complaint = "No single row is meant: this note is on the whole incident; Esc: back";
     app.prompt = Some(Prompt {
         purpose: Purpose::Note {
             on: subjects,
-            whole: false,
-            complaint: None,
+            whole,
+            complaint: whole.then(|| complaint.to_owned()),
         },
         input: String::new().into(),
     });
@@ -184,10 +177,9 @@ pub(in crate::app) fn record(app: &mut App) -> Vec<Effect> {
     };
     if app.keep.is_open() {
         show_record(app, on);
-    } else {
-        ask_title(app, Then::Record(on));
+        return tally(app);
     }
-    tally(app)
+    ask(app, Then::Record(on))
 }
 
 fn show_record(app: &mut App, on: InstanceRef) {
@@ -197,23 +189,16 @@ fn show_record(app: &mut App, on: InstanceRef) {
     }
 }
 
-/// What a note is about: the row; where it counts several, the marked rows.
-fn subjects(app: &App) -> Result<Vec<Subject>, String> {
-    let Some((shown, node)) = app.shown().zip(app.nav().node()) else {
-        return Err("no row is selected".to_owned());
+/// What a note is about: the row; where it counts several, the marked rows. Nothing: the incident.
+fn subjects(app: &App) -> Vec<Subject> {
+    let Some(shown) = app.shown() else {
+        return Vec::new();
     };
-    if let Some(one) = subject(shown, node) {
-        return Ok(vec![one]);
+    if let Some(one) = app.nav().node().and_then(|node| subject(shown, node)) {
+        return vec![one];
     }
-    let marked: Vec<Subject> = app
-        .marked_nodes()
-        .into_iter()
-        .filter_map(|node| subject(shown, node))
-        .collect();
-    if marked.is_empty() {
-        return Err("this row counts several: select one below it, or mark some with Space".to_owned());
-    }
-    Ok(marked)
+    let marked = app.marked_nodes().into_iter();
+    marked.filter_map(|node| subject(shown, node)).collect()
 }
 
 fn subject(shown: Shown<'_>, node: &Node) -> Option<Subject> {
@@ -238,8 +223,8 @@ pub(in crate::app) fn called(subject: &Subject) -> String {
 
 /// Turns a note between its rows and the incident as a whole.
 pub(in crate::app) fn toggle_about(purpose: &mut Purpose) {
-    if let Purpose::Note { whole, .. } = purpose {
-        *whole = !*whole;
+    if let Purpose::Note { on, whole, .. } = purpose {
+        *whole = !*whole || on.is_empty();
     }
 }
 
@@ -304,7 +289,7 @@ pub(in crate::app) fn opened(app: &mut App, job: JobId, result: Result<Opened, S
     }
     match result {
         Ok(opened) => {
-            let said = format!("incident {} is open in ", opened.title);
+            let said = format!("{}incident {} is open in ", took_in(&opened), opened.title);
             app.say_place(&said, &opened.path);
             let problem = opened.problem.clone();
             follow(app, opened);
@@ -313,6 +298,15 @@ pub(in crate::app) fn opened(app: &mut App, job: JobId, result: Result<Opened, S
             }
         }
         Err(why) => app.say(format!("NO INCIDENT OPENED: {why}")),
+    }
+}
+
+/// What is said of the snapshots that were copied in.
+fn took_in(opened: &Opened) -> String {
+    match &opened.copied[..] {
+        [] => String::new(),
+        [one] => format!("snapshot {}… copied in; ", &one.to_string()[..6]),
+        many => format!("{} snapshots copied in; ", many.len()),
     }
 }
 

@@ -4,21 +4,21 @@ use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Cursor, Read};
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::act::{Hand, Signalled, Wait, returned};
 use crate::app::freeze::SavedFile;
-use crate::app::{Attach, Copy, Material, Offer, Opened, Order, Outcome, Signalling};
+use crate::app::{Attach, Copy, Followed, Material, Offer, Opened, Order, Outcome, Signalling};
 use crate::journal::entry::{AttachedFrom, SnapshotReason};
 use crate::journal::returned::Place;
-use crate::journal::{Entry, Line, Operator};
+use crate::journal::{Digest, Entry, Line, Operator};
 use crate::model::host::Observer;
 use crate::model::world::World;
 use crate::platform::{Signaller, wall_clock};
 use crate::store::files::Kept;
 use crate::store::place::state_directory;
-use crate::store::{Access, Attachment, Incident, Opening, Receipt, Snapshot, Store, StoreError};
+use crate::store::{Access, Attachment, Incident, Opening, Receipt, Snapshot, Store, StoreError, Tail};
 use crate::text::redact::Redactor;
 
 use crate::runtime::clipboard::{Clipboard, Surroundings};
@@ -36,8 +36,8 @@ pub(in crate::runtime) struct Work {
     state_home: Option<OsString>,
     home: Option<OsString>,
     open: Option<Open>,
-    /// The incident that an empty title goes on with, as the screen names it.
-    offered: Option<PathBuf>,
+    /// Snapshots that this screen saved while no incident was open on it, and that no incident has yet.
+    beside: Vec<PathBuf>,
     clipboard: Clipboard,
     signaller: Box<dyn Signaller>,
 }
@@ -56,8 +56,12 @@ pub(super) enum After {
 pub(super) struct Open {
     incident: Incident,
     operator: Operator,
-    /// Number of the last line that the screen knows.
-    seen: u64,
+    /// How far the screen knows the journal.
+    tail: Tail,
+    /// Whether the journal did not simply go on, which nobody has looked at yet.
+    doubtful: bool,
+    /// Boot of the machine that is looked at.
+    boot_id: String,
     /// What happened and could not be written: it goes before the next entry.
     owed: Vec<Entry>,
 }
@@ -80,7 +84,7 @@ impl Work {
             state_home: std::env::var_os("XDG_STATE_HOME"),
             home: std::env::var_os("HOME"),
             open: None,
-            offered: None,
+            beside: Vec::new(),
             clipboard: Clipboard::new(Surroundings::of_this_process()),
             signaller,
         }
@@ -102,11 +106,19 @@ impl Work {
                 );
             }
             Order::Save { world, why } => Outcome::Saved(said(self.save(&world, why))),
-            Order::Open { title, on } => Outcome::Opened(said(match title {
-                Some(title) => self.open(&title, &on),
-                None => self.join(&on),
-            })),
+            Order::Open { title, offered, on } => match title {
+                Some(title) => self.open_beside(&title, offered.as_deref(), &on),
+                None => Outcome::Opened(said(self.join(offered.as_deref(), &on))),
+            },
             Order::FindOpen(on) => Outcome::Found(self.newest_open(&on)),
+            Order::Follow => Outcome::Followed(match &mut self.open {
+                Some(open) => said(open.follow()),
+                None => Ok(Followed::default()),
+            }),
+            Order::Leave(on) => {
+                self.open = None;
+                Outcome::Found(self.newest_open(&on))
+            }
             Order::Append(entry) => match Place::of(&entry) {
                 Some(place) => self.came_back(place, *entry),
                 None => Outcome::Written(self.append(*entry)),
@@ -151,8 +163,8 @@ impl Work {
         }
     }
 
-    /// Returns the newest open incident of this operator, and remembers it: that one is gone on with.
-    fn newest_open(&mut self, on: &World) -> Option<Offer> {
+    /// Returns the newest open incident of this operator.
+    fn newest_open(&self, on: &World) -> Option<Offer> {
         let operator = Operator::from(&on.sample.observer);
         let summaries = self
             .store(&on.sample.observer)
@@ -163,11 +175,20 @@ impl Work {
             .into_iter()
             .find(|one| one.is_open_of(&operator))?;
         let opened = newest.opened.ok()?;
-        self.offered = Some(newest.path);
         Some(Offer {
             title: opened.title,
             at: opened.at,
+            path: newest.path.display().to_string(),
         })
+    }
+
+    /// Opens an incident, unless one of this operator is open that was not offered: two screens would write
+    /// two records of one thing.
+    fn open_beside(&mut self, title: &str, offered: Option<&str>, on: &World) -> Outcome {
+        match self.newest_open(on) {
+            Some(open) if offered != Some(&open.path) => Outcome::Elsewhere(open),
+            _ => Outcome::Opened(said(self.open(title, on))),
+        }
     }
 
     fn signal(&mut self, order: &Signalling) -> Signalled {
@@ -229,50 +250,87 @@ impl Work {
             return Ok((file(kept), open.new_lines()?));
         }
         let kept = self.store(&world.sample.observer)?.save_loose(&snapshot)?;
+        self.beside.push(kept.path.clone());
         Ok((file(kept), Vec::new()))
     }
 
-    /// Opens an incident and copies in what was saved before; the bytes, and with them the digests,
-    /// stay the same.
+    /// Opens an incident and copies in what was saved for it before: by this screen, and by others of the
+    /// same operator since their last incident.
     fn open(&mut self, title: &str, on: &World) -> Result<Opened, StoreError> {
         let observer = &on.sample.observer;
         let operator = Operator::from(observer);
         let opening = Opening::on(&on.sample.host, title);
         let store = self.store(observer)?;
+        let loose = store.loose(&on.sample.host.boot_id, &operator);
         let incident = store.create(&opening, &operator, wall_clock())?;
-        let copied = store.loose(&on.sample.host.boot_id).and_then(|paths| {
-            paths
-                .iter()
-                .try_for_each(|path| incident.copy_in(path, &operator, wall_clock()).map(|_| ()))
-        });
-        let problem = copied.err().map(|error| error.to_string());
-        let opened = self.take(incident, operator, on)?;
-        Ok(Opened { problem, ..opened })
+        self.take(incident, operator, on, loose)
     }
 
-    /// Goes on with the newest incident of this operator that is open.
-    fn join(&mut self, on: &World) -> Result<Opened, StoreError> {
+    /// Goes on with an incident of this operator that is open; what this screen saved before is copied in.
+    fn join(&mut self, offered: Option<&str>, on: &World) -> Result<Opened, StoreError> {
         let observer = &on.sample.observer;
         let operator = Operator::from(observer);
         let store = self.store(observer)?;
         // What was offered is meant, whatever was opened elsewhere since; unless it was closed.
-        let offered = self.offered.take().and_then(|path| {
+        let offered = offered.and_then(|path| {
             let mut summaries = store.incidents().ok()?.into_iter();
-            summaries.find(|one| one.path == path && one.is_open_of(&operator))
+            summaries.find(|one| one.path == Path::new(path) && one.is_open_of(&operator))
         });
         let offered = offered.map(|one| one.path.display().to_string());
         let incident = store.find(offered.as_deref(), &operator)?;
-        self.take(incident, operator, on)
+        self.take(incident, operator, on, Ok(Vec::new()))
     }
 
-    fn take(&mut self, incident: Incident, operator: Operator, on: &World) -> Result<Opened, StoreError> {
+    /// Copies the snapshots of this screen, and these, into an incident; their bytes, and with them their
+    /// digests, stay the same.
+    fn copy_in(
+        &mut self,
+        incident: &Incident,
+        operator: &Operator,
+        on: &World,
+        others: Result<Vec<PathBuf>, StoreError>,
+    ) -> (Vec<Digest>, Option<StoreError>) {
+        let mut copied = Vec::new();
+        let all = others.and_then(|mut paths| {
+            paths.extend(self.store(&on.sample.observer)?.untaken(&self.beside)?);
+            Ok(paths)
+        });
+        let mut paths = match all {
+            Ok(paths) => paths,
+            Err(error) => return (copied, Some(error)),
+        };
+        // Names begin with the time.
+        paths.sort();
+        paths.dedup();
+        for path in paths {
+            match incident.copy_in(&path, operator, wall_clock()) {
+                Ok((kept, _)) => copied.push(kept.sha256),
+                Err(error) => return (copied, Some(error)),
+            }
+        }
+        self.beside.clear();
+        (copied, None)
+    }
+
+    /// Takes an incident as the open one, with these snapshots and those of this screen.
+    fn take(
+        &mut self,
+        incident: Incident,
+        operator: Operator,
+        on: &World,
+        loose: Result<Vec<PathBuf>, StoreError>,
+    ) -> Result<Opened, StoreError> {
+        let (copied, problem) = self.copy_in(&incident, &operator, on, loose);
         let mut open = Open {
             incident,
             operator,
-            seen: 0,
+            tail: Tail::default(),
+            doubtful: false,
+            boot_id: on.sample.host.boot_id.clone(),
             owed: Vec::new(),
         };
         let lines = open.new_lines()?;
+        open.doubtful = false;
         let title = lines.iter().find_map(|line| match &line.entry {
             Ok(Entry::Opened { title, .. }) => Some(title.clone()),
             _ => None,
@@ -282,7 +340,8 @@ impl Work {
             path: open.incident.path().display().to_string(),
             shown: open.incident.shows(&lines, &on.sample.host.boot_id),
             lines,
-            problem: None,
+            copied,
+            problem: problem.map(|error| error.to_string()),
             faults: open.incident.problems()?,
         };
         self.open = Some(open);
@@ -357,15 +416,21 @@ impl Open {
 
     /// Reads what was added since, by anybody.
     pub(super) fn new_lines(&mut self) -> Result<Vec<Line>, StoreError> {
-        let mut lines = Vec::new();
-        let seen = self.seen;
-        self.incident.read(&mut |line| {
-            if line.seq > seen {
-                lines.push(line.clone());
-            }
-        })?;
-        self.seen = lines.last().map_or(seen, |line| line.seq);
-        Ok(lines)
+        let added = self.tail.read(&self.incident.journal())?;
+        self.doubtful |= added.anew || added.breaks;
+        Ok(added.lines)
+    }
+
+    /// Reads what others have added. All of it is checked only where the journal did not simply go on.
+    fn follow(&mut self) -> Result<Followed, StoreError> {
+        let lines = self.new_lines().inspect_err(|_| self.doubtful = true)?;
+        let faults = self.doubtful.then(|| self.incident.problems()).transpose()?;
+        self.doubtful = false;
+        Ok(Followed {
+            shown: self.incident.shows(&lines, &self.boot_id),
+            lines,
+            faults,
+        })
     }
 }
 

@@ -1,8 +1,11 @@
 //! The dialog before a signal, the signals that are under way, the step line.
 
 use super::{SMALL, USUAL, WIDE, screen};
+use crate::app::Event;
 use crate::app::act::testkit::Bench;
+use crate::app::effect::{Followed, JobId, Outcome};
 use crate::app::testkit::{DAY, Scene, chain, hostile, live, options, pid};
+use crate::journal::{Entry, InstanceRef, TargetRef};
 use crate::model::act::{Standing, Way};
 use crate::model::finding::{Finding, LeadKind, Managed};
 use crate::model::instance::OwnerKey;
@@ -253,4 +256,42 @@ fn in_ascii_only_ascii_is_drawn() {
         let screen = screen(&bench.app);
         assert!(screen.is_ascii(), "{screen}");
     }
+}
+
+#[test]
+fn a_signal_of_another_screen_is_told_in_the_step_line_and_in_the_dialog() {
+    let mut bench = Bench::with(options(), live(), USUAL);
+    bench.press("i OPS-1412 <enter>");
+    let world = live().world();
+    let git = &world
+        .judged
+        .instances
+        .iter()
+        .find(|one| one.name.lossy() == "git")
+        .unwrap();
+    let entry = Entry::AboutToSignal {
+        signal: "TERM".to_owned(),
+        targets: vec![TargetRef {
+            key: git.lead_process(),
+            pidfd_inode: None,
+            argv: Vec::new(),
+            instance: Some(InstanceRef::of(git)),
+        }],
+        way: "pidfd".to_owned(),
+    };
+    let lines = vec![bench.journal.add(&entry)];
+    let followed = Followed {
+        lines,
+        ..Followed::default()
+    };
+    bench.event(Event::Done(JobId(0), Outcome::Followed(Ok(followed))));
+    bench.press("<up> <down>");
+    let shown = screen(&bench.app);
+    assert!(shown.contains("under way: TERM to 48271 (git) by"), "{shown}");
+    bench.press("T");
+    let shown = screen(&bench.app);
+    assert!(
+        shown.contains("TERM to 48271 by") && shown.contains("no outcome yet"),
+        "{shown}"
+    );
 }

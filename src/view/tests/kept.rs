@@ -6,7 +6,8 @@ use super::{SMALL, USUAL, WIDE, screen};
 use crate::app::keep::Configured;
 use crate::app::keep::testkit::{Journal, serve, served};
 use crate::app::testkit::{app, app_with, live, options, press};
-use crate::app::{Effect, Event, Options, Order, Outcome, update};
+use crate::app::{Effect, Event, JobId, Offer, Options, Order, Outcome, update};
+use crate::model::time::UnixMillis;
 
 /// The screen after keys, with a desk that answers; `unanswered` keys are pressed without one.
 fn kept(size: (u16, u16), keys: &str, unanswered: &str) -> String {
@@ -183,4 +184,28 @@ fn a_message_that_one_line_has_no_room_for_takes_the_line_of_the_keys() {
     assert!(keys.contains("no space left"), "{screen}");
     let _ = press(&mut app, "j");
     assert!(!self::screen(&app).contains("no space left"), "the keys are back");
+}
+
+#[test]
+fn an_incident_that_is_open_on_another_screen_is_named_in_the_header() {
+    for (size, wanted) in [
+        (
+            USUAL,
+            "incident OPS-7 is open, not on this screen: i goes on with it",
+        ),
+        (SMALL, "OPS-7 is open: i goes on"),
+    ] {
+        let mut app = app(live().world(), size.0, size.1);
+        let offer = Offer {
+            title: "OPS-7".to_owned(),
+            at: UnixMillis(0),
+            path: "/incidents/one".to_owned(),
+        };
+        update(&mut app, Event::Done(JobId(1), Outcome::Found(Some(offer))));
+        assert!(screen(&app).contains(wanted), "{}", screen(&app));
+        let mut journal = Journal::of(&live().world());
+        let effects = press(&mut app, "i <enter>");
+        serve(&mut app, &mut journal, effects);
+        assert!(!screen(&app).contains(wanted), "{}", screen(&app));
+    }
 }

@@ -12,3 +12,4 @@ mod record;
 mod secrets;
 mod snapshots;
 mod tamper;
+mod together;

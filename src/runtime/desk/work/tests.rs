@@ -8,11 +8,12 @@ use tempfile::TempDir;
 
 use super::{After, Work};
 use crate::analysis::Known;
+use crate::app::freeze::SavedFile;
 use crate::app::testkit::{live, options};
-use crate::app::{Attach, Copy, Material, Opened, Order, Outcome};
+use crate::app::{Attach, Copy, Followed, Material, Opened, Order, Outcome};
 use crate::catalog::Catalog;
 use crate::journal::entry::SnapshotReason;
-use crate::journal::{Digest, Entry};
+use crate::journal::{Digest, Entry, Line};
 use crate::model::world::World;
 use crate::platform::{NoSignaller, Signaller};
 use crate::runtime::collector::Knowledge;
@@ -62,6 +63,7 @@ pub(in crate::runtime::desk) fn signalling(
 pub(in crate::runtime::desk) fn opened(work: &mut Work) -> Opened {
     let order = Order::Open {
         title: Some("OPS-1412".to_owned()),
+        offered: None,
         on: world(),
     };
     match work.carry_out(order).0 {
@@ -129,6 +131,7 @@ fn entries_come_back_as_lines_with_those_of_others() {
     let mut theirs = work(&state, Access::ReadWrite);
     let order = Order::Open {
         title: None,
+        offered: None,
         on: world(),
     };
     let Outcome::Opened(Ok(joined)) = theirs.carry_out(order).0 else {
@@ -218,6 +221,7 @@ fn read_only_writes_nothing() {
     ));
     let order = Order::Open {
         title: Some("OPS-1412".to_owned()),
+        offered: None,
         on: world(),
     };
     assert!(matches!(work.carry_out(order).0, Outcome::Opened(Err(_))));
@@ -234,7 +238,11 @@ fn an_incident_that_is_joined_says_which_servers_its_snapshots_show() {
         why: SnapshotReason::Freeze,
     });
     let join = |on: Arc<World>| {
-        let order = Order::Open { title: None, on };
+        let order = Order::Open {
+            title: None,
+            offered: None,
+            on,
+        };
         match work(&state, Access::ReadWrite).carry_out(order).0 {
             Outcome::Opened(Ok(opened)) => opened,
             other => panic!("{other:?}"),
@@ -264,21 +272,35 @@ fn the_newest_open_incident_is_found_gone_on_with_and_closed() {
         Outcome::Found(offer) => offer.map(|offer| offer.title),
         other => panic!("{other:?}"),
     };
-    let open = |work: &mut Work, title: Option<&str>| {
-        let title = title.map(str::to_owned);
-        match work.carry_out(Order::Open { title, on: world() }).0 {
-            Outcome::Opened(Ok(opened)) => opened.title,
+    let open = |work: &mut Work, title: Option<&str>, offered: Option<&str>| {
+        let order = Order::Open {
+            title: title.map(str::to_owned),
+            offered: offered.map(str::to_owned),
+            on: world(),
+        };
+        match work.carry_out(order).0 {
+            Outcome::Opened(Ok(opened)) => opened.path,
             other => panic!("{other:?}"),
         }
     };
     assert_eq!(found(&mut first), None);
-    assert_eq!(open(&mut first, Some("OPS-1")), "OPS-1");
+    let one = open(&mut first, Some("OPS-1"), None);
     let mut second = work(&state, Access::ReadWrite);
     assert_eq!(found(&mut second).as_deref(), Some("OPS-1"));
     // What was offered is meant, also where another one was opened since.
     let mut third = work(&state, Access::ReadWrite);
-    assert_eq!(open(&mut third, Some("OPS-2")), "OPS-2");
-    assert_eq!(open(&mut second, None), "OPS-1");
+    let unseen = Order::Open {
+        title: Some("OPS-2".to_owned()),
+        offered: None,
+        on: world(),
+    };
+    let outcome = third.carry_out(unseen).0;
+    assert!(
+        matches!(&outcome, Outcome::Elsewhere(offer) if offer.path == one && offer.title == "OPS-1"),
+        "{outcome:?}"
+    );
+    open(&mut third, Some("OPS-2"), Some(&one));
+    assert_eq!(open(&mut second, None, Some(&one)), one);
     let close = || Order::Append(Box::new(Entry::Closed { remaining: None }));
     assert!(matches!(second.carry_out(close()).0, Outcome::Written(Ok(_))));
     // Nothing comes behind the end.
@@ -292,9 +314,156 @@ fn the_newest_open_incident_is_found_gone_on_with_and_closed() {
     let outcome = second
         .carry_out(Order::Open {
             title: None,
+            offered: None,
             on: world(),
         })
         .0;
     assert!(matches!(outcome, Outcome::Opened(Err(_))), "{outcome:?}");
     assert_eq!(found(&mut second), None);
+}
+
+fn save(work: &mut Work) -> SavedFile {
+    let order = Order::Save {
+        world: world(),
+        why: SnapshotReason::Freeze,
+    };
+    match work.carry_out(order).0 {
+        Outcome::Saved(Ok((file, _))) => file,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn joined(work: &mut Work) -> Opened {
+    let order = Order::Open {
+        title: None,
+        offered: None,
+        on: world(),
+    };
+    match work.carry_out(order).0 {
+        Outcome::Opened(Ok(opened)) => opened,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn digests(lines: &[Line]) -> Vec<Digest> {
+    let snapshot = |line: &Line| match &line.entry {
+        Ok(Entry::Snapshot { file, .. }) => Some(file.sha256),
+        _ => None,
+    };
+    lines.iter().filter_map(snapshot).collect()
+}
+
+fn followed(work: &mut Work) -> Followed {
+    match work.carry_out(Order::Follow).0 {
+        Outcome::Followed(Ok(followed)) => followed,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn what_this_screen_froze_goes_once_into_the_incident_that_it_goes_on_with() {
+    let state = tempfile::tempdir().unwrap();
+    let mut first = work(&state, Access::ReadWrite);
+    let incident = opened(&mut first).path;
+    let mut stranger = work(&state, Access::ReadWrite);
+    save(&mut stranger);
+    let mut second = work(&state, Access::ReadWrite);
+    let frozen = save(&mut second);
+    let opened = joined(&mut second);
+    assert_eq!((opened.path, opened.problem), (incident.clone(), None));
+    assert_eq!(opened.copied, [frozen.sha256]);
+    assert_eq!(
+        digests(&opened.lines),
+        [frozen.sha256],
+        "what another screen froze is its own"
+    );
+    let name = Path::new(&frozen.path).file_name().unwrap();
+    let inside = Path::new(&incident).join("snapshots").join(name);
+    assert_eq!(Digest::of(&fs::read(inside).unwrap()), frozen.sha256);
+    let again = joined(&mut second);
+    assert_eq!(again.copied, []);
+    assert_eq!(digests(&again.lines), [frozen.sha256], "once");
+}
+
+#[test]
+fn a_new_incident_takes_in_no_snapshot_of_other_work() {
+    let state = tempfile::tempdir().unwrap();
+    let mut first = work(&state, Access::ReadWrite);
+    opened(&mut first);
+    // While one incident is open, what is frozen on a screen beside it is of nobody knows which.
+    let mut second = work(&state, Access::ReadWrite);
+    save(&mut second);
+    let open = |work: &mut Work, offered: &str| {
+        let order = Order::Open {
+            title: Some("OPS-2".to_owned()),
+            offered: Some(offered.to_owned()),
+            on: world(),
+        };
+        match work.carry_out(order).0 {
+            Outcome::Opened(Ok(opened)) => opened,
+            other => panic!("{other:?}"),
+        }
+    };
+    let Outcome::Found(Some(offer)) = first.carry_out(Order::FindOpen(world())).0 else {
+        panic!("none is open");
+    };
+    let mut third = work(&state, Access::ReadWrite);
+    let own = save(&mut third);
+    assert_eq!(
+        open(&mut third, &offer.path).copied,
+        [own.sha256],
+        "its own goes with it"
+    );
+}
+
+#[test]
+fn what_others_write_is_followed_from_where_it_was_read() {
+    let state = tempfile::tempdir().unwrap();
+    let mut mine = work(&state, Access::ReadWrite);
+    assert_eq!(followed(&mut mine), Followed::default(), "nothing is open");
+    let path = opened(&mut mine).path;
+    let mut theirs = work(&state, Access::ReadWrite);
+    joined(&mut theirs);
+    assert_eq!(followed(&mut mine), Followed::default());
+    theirs.carry_out(note("theirs"));
+    save(&mut theirs);
+    let seen = followed(&mut mine);
+    assert_eq!(seen.lines.iter().map(|line| line.seq).collect::<Vec<_>>(), [2, 3]);
+    assert!(!seen.shown.is_empty(), "their snapshot shows servers");
+    assert_eq!(seen.faults, None, "nothing was looked at but what is new");
+    mine.carry_out(note("mine"));
+    assert_eq!(
+        followed(&mut mine).lines,
+        [],
+        "what this desk wrote was told already"
+    );
+    assert_eq!(followed(&mut theirs).lines.len(), 1);
+    // Somebody changes what was read already.
+    let journal = Path::new(&path).join("journal.jsonl");
+    let text = fs::read_to_string(&journal).unwrap();
+    fs::write(&journal, text.replace("theirs", "thairs")).unwrap();
+    // Some file systems tell times apart only by milliseconds.
+    let file = fs::File::options().append(true).open(&journal).unwrap();
+    file.set_modified(std::time::UNIX_EPOCH).unwrap();
+    let seen = followed(&mut mine);
+    assert!(
+        seen.faults
+            .is_some_and(|faults| faults.iter().any(|fault| fault.contains("edited"))),
+        "it is said"
+    );
+    fs::rename(&journal, journal.with_extension("away")).unwrap();
+    assert!(matches!(
+        mine.carry_out(Order::Follow).0,
+        Outcome::Followed(Err(_))
+    ));
+}
+
+#[test]
+fn an_incident_that_is_left_takes_nothing_more() {
+    let state = tempfile::tempdir().unwrap();
+    let mut mine = work(&state, Access::ReadWrite);
+    opened(&mut mine);
+    let outcome = mine.carry_out(Order::Leave(world())).0;
+    assert!(matches!(outcome, Outcome::Found(Some(_))), "{outcome:?}");
+    assert!(matches!(mine.carry_out(note("late")).0, Outcome::Written(Err(_))));
 }

@@ -192,6 +192,7 @@ fn assert_unresolved(state: &Path, incident: &str) {
     let mut work = signalling(state, Access::ReadWrite, nobody);
     let (outcome, _) = work.carry_out(Order::Open {
         title: None,
+        offered: None,
         on: world(),
     });
     let Outcome::Opened(Ok(opened)) = outcome else {

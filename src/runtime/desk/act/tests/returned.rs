@@ -87,7 +87,13 @@ fn who_sees_it_second_writes_nothing_and_is_shown_what_the_first_wrote() {
         Box::new(crate::platform::NoSignaller::new("a test")),
     );
     let on = super::world();
-    let joined = second.carry_out(Order::Open { title: None, on }).0;
+    let joined = second
+        .carry_out(Order::Open {
+            title: None,
+            offered: None,
+            on,
+        })
+        .0;
     assert!(matches!(joined, Outcome::Opened(Ok(_))), "{joined:?}");
     assert_eq!(kinds(&append(&mut scene.work, came_back(ABOUT)).unwrap()), 1);
     assert_eq!(kinds(&append(&mut second, came_back(ABOUT)).unwrap()), 1);
@@ -118,7 +124,11 @@ fn one_that_somebody_else_has_closed_gets_nothing() {
         Box::new(crate::platform::NoSignaller::new("a test")),
     );
     let on = super::world();
-    second.carry_out(Order::Open { title: None, on });
+    second.carry_out(Order::Open {
+        title: None,
+        offered: None,
+        on,
+    });
     append(&mut second, Entry::Closed { remaining: None }).unwrap();
     let why = append(&mut scene.work, came_back(ABOUT)).unwrap_err();
     assert_eq!(why, "refused: the incident was closed");
