@@ -155,7 +155,7 @@ fn the_record_says_who_came_back_and_that_somebody_has_to_look() {
     let event = told.events.last().unwrap();
     assert_eq!(
         event.what,
-        "200-7 came back as 300-9, 5.2 s after TERM, child of sh 190, started 1970-01-01 00:00:05Z"
+        "git 200 (key 200-7) came back as 300-9, 5.2 s after TERM, child of sh 190, started 1970-01-01 00:00:05Z"
     );
     let state = &signals(&told, GIT)[0];
     assert!(state.is_unresolved());
