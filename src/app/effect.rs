@@ -1,10 +1,11 @@
 //! What goes out: orders that the runtime carries out.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::freeze::SavedFile;
 use crate::journal::entry::{AttachedFrom, SnapshotReason};
-use crate::journal::{Entry, LeadRef, Line, Subject, TargetRef};
+use crate::journal::{Entry, Kept, LeadRef, Line, Subject, TargetRef};
 use crate::model::act::{Look, Sent, Signal, Target, Watched};
 use crate::model::identity::{InstanceId, ProcessKey};
 use crate::model::time::UnixMillis;
@@ -212,8 +213,10 @@ pub struct Opened {
     pub path: String,
     /// Its journal.
     pub lines: Vec<Line>,
-    /// Instances of this boot that its snapshots show.
-    pub shown: Vec<InstanceId>,
+    /// Instances of this boot that its snapshots show, each with the newest that does.
+    pub shown: BTreeMap<InstanceId, Kept>,
+    /// What its snapshots show, the newest first, as far as its records need it.
+    pub evidence: Vec<Arc<World>>,
     /// What was saved before and could not be copied in, and why.
     pub problem: Option<String>,
     /// What is not as its journal says, or what the journal itself does not hold; empty: all is sound.

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::digest::Head;
-use super::record::{Evidence, Record, moment, signal_line};
+use super::record::{Evidence, Record, shows_alive, signal_line};
 use super::story::{Act, Event, Note, Story, Taken, Thread, open_signals};
 use super::subject::InstanceRef;
 use crate::text::redact::Redactor;
@@ -65,7 +65,7 @@ pub struct FirstPage {
 
 impl Export {
     /// Puts an incident together. `evidence` holds the snapshots, newest first; each instance is shown
-    /// as the newest that has it saw it.
+    /// as the newest saw it that has it alive.
     pub fn new(
         story: &Story,
         evidence: &[Evidence],
@@ -82,9 +82,14 @@ impl Export {
                         thread.past.add(&evidence.world, instance);
                     }
                 }
-                let seen = evidence
-                    .iter()
-                    .find(|evidence| evidence.world.judged.instance(thread.on.id).is_some());
+                let id = thread.on.id;
+                let mut all = evidence.iter();
+                // Of a dead one nothing is seen any more that it held open.
+                let alive = all.find(|evidence| shows_alive(&evidence.world, id));
+                let seen = alive.or_else(|| {
+                    let mut all = evidence.iter();
+                    all.find(|evidence| evidence.world.judged.instance(id).is_some())
+                });
                 Record::new(thread, seen, redactor)
             })
             .collect();
@@ -129,11 +134,11 @@ fn first_page(story: &Story, records: &[Record]) -> FirstPage {
         let name = named(&record.instance);
         for line in record.open_leads() {
             let state = match &line.revoked {
-                Some(act) => format!("revoked {}", moment(act.at)),
+                Some(act) => format!("revoked {}", act.time()),
                 None => "not revoked".to_owned(),
             };
             let denied = match &line.denied {
-                Some(act) => format!(", denied {}, check not named", moment(act.at)),
+                Some(act) => format!(", denied {}, check not named", act.time()),
                 None if line.revoked.is_some() => ", denial not verified".to_owned(),
                 None => String::new(),
             };

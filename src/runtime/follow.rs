@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::app::Opened;
-use crate::journal::{Entry, Line, Verified};
+use crate::journal::{Entry, Line, Story, Verified};
+use crate::model::identity::InstanceId;
 use crate::model::world::World;
 use crate::store::Incident;
 
@@ -27,6 +28,10 @@ pub(super) struct Follower {
     world: Option<Arc<World>>,
     /// Number of the last entry that was read, and how the journal went on behind it.
     seen: Verified,
+    /// Of which servers it told.
+    told: Vec<InstanceId>,
+    /// What its snapshots show of them.
+    evidence: Vec<Arc<World>>,
 }
 
 impl Follower {
@@ -36,6 +41,8 @@ impl Follower {
             saved,
             world: None,
             seen: Verified::default(),
+            told: Vec::new(),
+            evidence: Vec::new(),
         }
     }
 
@@ -71,6 +78,17 @@ impl Follower {
                 Err(error) => return Some(Update::Problem(error.to_string())),
             }
         }
+        // An entry may be the first on a server that only an older snapshot shows.
+        let mut story = Story::default();
+        for line in &lines {
+            story.add(line);
+        }
+        let told: Vec<InstanceId> = story.threads.keys().copied().collect();
+        if newer || told != self.told {
+            let (evidence, _) = incident.evidence(&story);
+            self.evidence = evidence.into_iter().map(|one| one.world).collect();
+            self.told = told;
+        }
         let faults = match incident.problems() {
             Ok(faults) => faults,
             Err(error) => return Some(Update::Problem(error.to_string())),
@@ -80,7 +98,8 @@ impl Follower {
             title: title(&lines),
             path: incident.path().display().to_string(),
             lines,
-            shown: Vec::new(),
+            shown: std::collections::BTreeMap::new(),
+            evidence: self.evidence.clone(),
             problem: None,
             faults,
         };

@@ -10,7 +10,7 @@ use super::act::{Hand, Signalled, Wait};
 use crate::app::freeze::SavedFile;
 use crate::app::{Attach, Copy, Material, Offer, Opened, Order, Outcome, Signalling};
 use crate::journal::entry::{AttachedFrom, SnapshotReason};
-use crate::journal::{Entry, Line, Operator};
+use crate::journal::{Entry, Line, Operator, Story};
 use crate::model::host::Observer;
 use crate::model::world::World;
 use crate::platform::{Signaller, wall_clock};
@@ -265,7 +265,13 @@ impl Work {
             Ok(Entry::Opened { title, .. }) => Some(title.clone()),
             _ => None,
         });
+        let mut story = Story::default();
+        for line in &lines {
+            story.add(line);
+        }
+        let (evidence, _) = open.incident.evidence(&story);
         let opened = Opened {
+            evidence: evidence.into_iter().map(|one| one.world).collect(),
             title: title.unwrap_or_default(),
             path: open.incident.path().display().to_string(),
             shown: open.incident.shows(&lines, &on.sample.host.boot_id),

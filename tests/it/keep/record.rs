@@ -50,6 +50,8 @@ fn revoked(lead: &LeadRef, at: i64) -> Entry {
         revoked_at: kit::later(at),
         by: Some("ana at the gateway".to_owned()),
         how: None,
+        done_by: None,
+        done_at: None,
     }
 }
 
@@ -59,6 +61,8 @@ fn denied(lead: &LeadRef, at: i64) -> Entry {
         lead: lead.clone(),
         denied_at: kit::later(at),
         how: Some("token introspection: inactive".to_owned()),
+        done_by: None,
+        done_at: None,
     }
 }
 
@@ -350,6 +354,7 @@ fn copy_of(argv: &[&str], title: &str) -> String {
     let thread = Thread::new(InstanceRef::of(the_instance(&world)));
     let evidence = Evidence {
         file: None,
+        kept: None,
         program: "mcpwake".to_owned(),
         world,
     };
@@ -491,8 +496,8 @@ fn what_was_entered_is_not_called_observed_and_a_denial_without_a_check_is_count
     let (from, by, ..) = source(FieldName::Authorization);
     assert_eq!(
         (from, by),
-        (Some(FieldSource::Observed), None),
-        "the leads were seen"
+        (Some(FieldSource::Entered), None),
+        "it counts entries, of which there is none yet"
     );
     let leads = leads(&world);
     append(&incident, revoked(&leads[0], 10), 11);
@@ -503,6 +508,8 @@ fn what_was_entered_is_not_called_observed_and_a_denial_without_a_check_is_count
             lead: leads[1].clone(),
             denied_at: kit::later(30),
             how,
+            done_by: None,
+            done_at: None,
         };
         append(&incident, unnamed, 31);
         let (from, by, value, export) = source(FieldName::Authorization);
@@ -648,6 +655,7 @@ fn a_client_and_a_parent_that_earlier_samples_showed_are_in_the_record() {
         });
     let evidence = Evidence {
         file: None,
+        kept: None,
         program: "mcpwake".to_owned(),
         world: Arc::new(alone),
     };
