@@ -47,7 +47,8 @@ pub(crate) fn opened(journal: &mut Journal, title: Option<String>, on: &World) -
         title,
         path: "/var/lib/mcpwake/incidents/one".to_owned(),
         lines: vec![line],
-        shown: Vec::new(),
+        shown: std::collections::BTreeMap::new(),
+        evidence: Vec::new(),
         problem: None,
         faults: Vec::new(),
     };
