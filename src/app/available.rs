@@ -67,6 +67,14 @@ pub(super) fn writes(app: &App) -> Availability {
     world(app)
 }
 
+/// An incident is open, or may be opened: its records can be looked at also where nothing is written.
+pub(super) fn shows_incident(app: &App) -> Availability {
+    if app.keep.incident().is_some() {
+        return world(app);
+    }
+    writes(app)
+}
+
 /// An incident is open, and files may be written.
 pub(super) fn incident(app: &App) -> Availability {
     match writes(app) {
@@ -82,6 +90,9 @@ pub(super) fn signals(app: &App) -> Availability {
     }
     if app.options.read_only {
         return Availability::No("read-only: nothing is signalled");
+    }
+    if app.nav.ghost().is_some() && app.marks.is_empty() {
+        return Availability::No("this row is gone: select another");
     }
     rows(app)
 }

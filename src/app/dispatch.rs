@@ -273,7 +273,8 @@ fn follow(app: &mut App) {
 }
 
 fn explain(app: &mut App) {
-    let (Some(key), Some(world)) = (app.selected_process(), app.world()) else {
+    let world = app.selected().map(|(shown, _)| shown.world);
+    let (Some(key), Some(world)) = (app.selected_process(), world) else {
         return;
     };
     let explanation = app.options().explainer.explain(world, key);

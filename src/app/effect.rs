@@ -1,10 +1,11 @@
 //! What goes out: orders that the runtime carries out.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::freeze::SavedFile;
 use crate::journal::entry::{AttachedFrom, SnapshotReason};
-use crate::journal::{Digest, Entry, LeadRef, Line, Subject, TargetRef};
+use crate::journal::{Digest, Entry, Kept, LeadRef, Line, Subject, TargetRef};
 use crate::model::act::{Look, Sent, Signal, Target, Watched};
 use crate::model::identity::{InstanceId, ProcessKey};
 use crate::model::time::UnixMillis;
@@ -220,8 +221,8 @@ pub struct Offer {
 pub struct Followed {
     /// The lines that are new; from the first one on where the journal is not the one that was read.
     pub lines: Vec<Line>,
-    /// Instances of this boot that their snapshots show.
-    pub shown: Vec<InstanceId>,
+    /// Instances of this boot that their snapshots show, each with the newest that does.
+    pub shown: BTreeMap<InstanceId, Kept>,
     /// What is not as it was written, where it was looked at again.
     pub faults: Option<Vec<String>>,
 }
@@ -235,10 +236,12 @@ pub struct Opened {
     pub path: String,
     /// Its journal.
     pub lines: Vec<Line>,
-    /// Instances of this boot that its snapshots show.
-    pub shown: Vec<InstanceId>,
+    /// Instances of this boot that its snapshots show, each with the newest that does.
+    pub shown: BTreeMap<InstanceId, Kept>,
     /// Digests of the snapshots that were saved before and have been copied in.
     pub copied: Vec<Digest>,
+    /// What its snapshots show, the newest first, as far as its records need it.
+    pub evidence: Vec<Arc<World>>,
     /// What was saved before and could not be copied in, and why.
     pub problem: Option<String>,
     /// What is not as its journal says, or what the journal itself does not hold; empty: all is sound.

@@ -12,6 +12,9 @@ pub(super) fn toggle(app: &mut App) {
     let Some(id) = app.nav.selected().cloned() else {
         return;
     };
+    if app.nav.ghost().is_some() {
+        return app.say(format!("{} is gone: it cannot be marked", app.label()));
+    }
     if matches!(id, RowId::Owner(_) | RowId::Kind(..)) {
         return app.say("this row counts several: unfold it (Right) and mark the rows below".to_owned());
     }

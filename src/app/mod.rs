@@ -47,7 +47,7 @@ use act::Act;
 use filter::{Filter, Search};
 use keep::Keep;
 use layout::Layout;
-use nav::{Change, Nav};
+use nav::{Before, Change, Nav};
 use panes::Panes;
 use popup::Popup;
 use prompt::Prompt;
@@ -65,6 +65,8 @@ pub struct App {
     now: UnixMillis,
     size: (u16, u16),
     nav: Nav,
+    /// The world of which the tree was built.
+    laid_out: Option<Arc<World>>,
     filter: Filter,
     search: Search,
     prompt: Option<Prompt>,
@@ -139,6 +141,7 @@ impl App {
             now: UnixMillis(0),
             size: (80, 24),
             nav: Nav::default(),
+            laid_out: None,
             filter: Filter::default(),
             search: Search::default(),
             prompt: None,
@@ -258,7 +261,17 @@ impl App {
 
     /// Returns the process that the selected row stands for.
     pub fn selected_process(&self) -> Option<ProcessKey> {
-        cells::process_of(self.shown()?, self.nav.node()?)
+        let (shown, node) = self.selected()?;
+        cells::process_of(shown, node)
+    }
+
+    /// Returns the selected row with the world that shows it: of what is gone, the last that did.
+    pub fn selected(&self) -> Option<(Shown<'_>, &Node)> {
+        let node = self.nav.node()?;
+        match self.nav.ghost() {
+            Some(ghost) => Some((ghost.shown(), node)),
+            None => Some((self.shown()?, node)),
+        }
     }
 
     /// Returns whether the tree is shown other than usual: filtered, sorted, widened.
@@ -296,10 +309,9 @@ impl App {
     }
 
     fn label(&self) -> String {
-        match (self.shown(), self.nav.node()) {
-            (Some(shown), Some(node)) => cells::label(shown, node).into_string(),
-            _ => String::new(),
-        }
+        self.selected().map_or_else(String::new, |(shown, node)| {
+            cells::label(shown, node).into_string()
+        })
     }
 
     /// Returns what is wrong with the filter that is being typed.
@@ -336,11 +348,26 @@ impl App {
 
     /// Builds the tree and lays out the rows anew.
     fn rebuild(&mut self, change: Change) {
+        let Some(world) = self.feed.shown().map(Arc::clone) else {
+            return;
+        };
+        let redactor = Arc::clone(&self.options.redactor);
+        let before = self.laid_out.replace(world);
+        // A sample that shows it dead says little of it.
+        let alive = match self.nav.selected() {
+            Some(RowId::Instance(id)) => self.world_of(*id).map(Arc::clone),
+            _ => None,
+        };
+        let before = alive.or(before).map(|world| Before { world, redactor });
         let Some((nav, shown, ..)) = self.parts() else {
             return;
         };
-        nav.rebuild(shown);
+        let said = nav.rebuild(shown, change, before);
         self.settle(change);
+        if let Some(said) = said {
+            self.moved = Some(said.clone());
+            self.say(said);
+        }
     }
 
     fn take(&mut self, world: &Arc<World>) -> Vec<Effect> {
@@ -442,6 +469,9 @@ pub fn update(app: &mut App, event: Event) -> Vec<Effect> {
     let mut effects = match event {
         Event::Key(key) => {
             let effects = app.key(key);
+            if app.nav.lay_ghost() {
+                app.rebuild(Change::View);
+            }
             app.burst.next();
             effects
         }
@@ -480,7 +510,8 @@ pub fn update(app: &mut App, event: Event) -> Vec<Effect> {
         Event::Leaving => keep::tally(app),
         Event::Resumed => vec![Effect::Redraw],
     };
-    let selected = app.selected_process();
+    // What is gone gets no closer look.
+    let selected = app.selected_process().filter(|_| app.nav.ghost().is_none());
     if selected != app.demanded {
         app.demanded = selected;
         effects.push(Effect::Demand(Demand { selected }));

@@ -45,8 +45,11 @@ pub enum Content {
     Counts,
     /// What could not be read.
     Problems,
-    /// The incident that is open: its directory, head and entries.
-    Incident,
+    /// The incident that is open: its records, directory, head and entries.
+    Incident {
+        /// The place of the chosen record.
+        at: usize,
+    },
     /// The record of one instance, to be filled.
     Record(Box<Form>),
     /// The dialog before a signal.
@@ -161,7 +164,15 @@ pub(super) fn key(app: &mut App, mut popup: Popup, key: Key) -> Vec<Effect> {
         };
     }
     // A title that is typed blind into it must not close it halfway, and run the rest as commands.
-    let typed = matches!(key, Key::Char(_)) && matches!(popup.content, Content::Incident);
+    if let Content::Incident { at } = &mut popup.content
+        && let Some(ended) = incident_key(app, at, key)
+    {
+        if !ended {
+            app.popup = Some(popup);
+        }
+        return Vec::new();
+    }
+    let typed = matches!(key, Key::Char(_)) && matches!(popup.content, Content::Incident { .. });
     if typed && !matches!(key, Key::Char('j' | 'k' | 'g' | 'G' | ' ')) {
         app.popup = Some(popup);
         app.say("this incident is open: Esc closes the list; Alt-i closes the incident".to_owned());
@@ -201,9 +212,25 @@ fn opens(command: command::Command, content: &Content) -> bool {
             | (Command::Explain, Content::Explain { .. })
             | (Command::Counts, Content::Counts)
             | (Command::Problems, Content::Problems)
-            | (Command::Incident, Content::Incident)
+            | (Command::Incident, Content::Incident { .. })
             | (Command::Term | Command::Kill | Command::Signal, Content::Acting)
     )
+}
+
+/// Chooses among the records of the incident, or opens one. Answers whether another popup takes its place;
+/// `None` for keys of the text below.
+fn incident_key(app: &mut App, at: &mut usize, key: Key) -> Option<bool> {
+    let last = app.listed().len().checked_sub(1)?;
+    match key {
+        Key::Up | Key::Char('k') => *at = at.saturating_sub(1),
+        Key::Down | Key::Char('j') => *at = (*at + 1).min(last),
+        Key::Enter => {
+            keep::open_listed(app, *at);
+            return Some(true);
+        }
+        _ => return None,
+    }
+    Some(false)
 }
 
 /// Answers `None` while the palette stays open.
@@ -259,7 +286,7 @@ mod tests {
         update(&mut app, Event::World(next.world()));
         press(&mut app, "j <esc>");
         let said = app.status().expect("a message").to_owned();
-        assert!(said.starts_with("git 48271 is gone; selected now: "), "{said}");
+        assert!(said.starts_with("git 48271 is gone, last seen "), "{said}");
         press(&mut app, "<down>");
         assert_eq!(app.status(), None, "it was read");
     }

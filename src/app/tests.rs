@@ -178,7 +178,7 @@ fn a_row_that_has_no_place_at_a_width_comes_back_with_the_old_one() {
 }
 
 #[test]
-fn what_remains_of_an_instance_is_selected_when_its_launcher_ends() {
+fn the_row_of_a_launcher_that_ends_stays_until_another_is_chosen() {
     let mut scene = Scene::new();
     chain(&mut scene);
     let mut app = app_of(scene);
@@ -193,33 +193,44 @@ fn what_remains_of_an_instance_is_selected_when_its_launcher_ends() {
     instance.launchers = vec![sh];
     instance.top = sh;
     update(&mut app, Event::World(scene.world()));
-    assert_eq!(selected(&app), "playwright 3030");
-    assert_eq!(
-        app.status(),
-        Some("npm 3010 is gone; selected now: playwright 3030")
+    assert_eq!(selected(&app), "npm 3010");
+    let said = app.status().expect("a message");
+    assert!(
+        said.starts_with("npm 3010 is gone, last seen ") && said.ends_with("its row stays until you move"),
+        "{said}"
     );
+    press(&mut app, "<up>");
+    assert!(!rows(&app).iter().any(|row| row.contains("npm 3010")));
 }
 
 #[test]
-fn an_instance_that_ends_is_named_and_its_helper_is_found() {
+fn the_row_of_a_server_that_ends_stays_where_it_was_in_every_order() {
     let mut app = live_app();
-    press(&mut app, "a");
-    assert_eq!(selected(&app), "git 48271");
+    let before = rows(&app);
     update(&mut app, next(|scene| end(scene, 48_271)));
-    assert_eq!(selected(&app), "ssh 48290", "the helper survives its server");
-    assert_eq!(app.status(), Some("git 48271 is gone; selected now: ssh 48290"));
+    let git = before.iter().position(|row| row == "  git 48271");
+    assert_eq!(rows(&app).iter().position(|row| row == "  git 48271"), git);
+    for keys in ["a", "t", ">", "a", "t", "t", "<", "/ scrape <enter>", "<esc>"] {
+        press(&mut app, keys);
+        assert_eq!(selected(&app), "git 48271", "after {keys}");
+        update(&mut app, next(|scene| end(scene, 48_271)));
+        assert_eq!(selected(&app), "git 48271", "after {keys} and a sample");
+    }
+    update(&mut app, next(|_| {}));
+    assert!(app.nav().ghost().is_none(), "it is there again");
+    assert_eq!(selected(&app), "git 48271");
 }
 
 #[test]
-fn a_row_without_remains_gives_way_to_the_nearest_and_says_so() {
+fn a_row_of_what_is_gone_gives_way_when_another_is_chosen() {
     let mut app = live_app();
     press(&mut app, "]");
     update(&mut app, next(|scene| end(scene, 50_113)));
+    assert_eq!(selected(&app), "scrape 50113");
+    press(&mut app, "<down>");
     assert_eq!(selected(&app), "claude 2211");
-    assert_eq!(
-        app.status(),
-        Some("scrape 50113 is gone; selected now: claude 2211")
-    );
+    assert!(!rows(&app).iter().any(|row| row.contains("scrape")));
+    assert_eq!(app.status(), None);
 }
 
 #[test]

@@ -67,7 +67,7 @@ pub enum Entry {
         on: InstanceRef,
         /// Which field.
         field: FieldName,
-        /// The value.
+        /// The value; empty: what was entered before is withdrawn.
         value: String,
         /// Seen by the program, or entered by the operator.
         source: FieldSource,
@@ -85,6 +85,12 @@ pub enum Entry {
         by: Option<String>,
         /// How.
         how: Option<String>,
+        /// Who did it, where the operator says that somebody else did, or names a time.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        done_by: Option<String>,
+        /// When it was done, where the operator says so; `revoked_at` is then when that was typed.
+        #[serde(default, skip_serializing_if = "Option::is_none", with = "rfc3339::optional")]
+        done_at: Option<UnixMillis>,
     },
     /// A check showed that the authority is refused now.
     Denied {
@@ -97,6 +103,12 @@ pub enum Entry {
         denied_at: UnixMillis,
         /// The check and what it answered.
         how: Option<String>,
+        /// Who made the check, where the operator says so.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        done_by: Option<String>,
+        /// When it was made, where the operator says so; `denied_at` is then when that was typed.
+        #[serde(default, skip_serializing_if = "Option::is_none", with = "rfc3339::optional")]
+        done_at: Option<UnixMillis>,
     },
     /// A remote job was cancelled.
     JobCancelled {
@@ -381,6 +393,10 @@ pub struct SinceRevoked {
     pub calls_attempted: Option<u64>,
     /// Calls denied.
     pub calls_denied: Option<u64>,
+    /// The first sample that is counted from; `None`: the journal does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "rfc3339::optional")]
+    #[schemars(with = "Option<String>")]
+    pub since: Option<UnixMillis>,
 }
 
 impl SinceRevoked {
@@ -392,6 +408,10 @@ impl SinceRevoked {
             bytes_sent: self.bytes_sent.max(other.bytes_sent),
             calls_attempted: self.calls_attempted.max(other.calls_attempted),
             calls_denied: self.calls_denied.max(other.calls_denied),
+            since: match (self.since, other.since) {
+                (Some(one), Some(two)) => Some(one.min(two)),
+                (one, two) => one.or(two),
+            },
         }
     }
 

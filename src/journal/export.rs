@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::digest::Head;
 use super::page::FirstPage;
-use super::record::{Evidence, Record};
+use super::record::{Evidence, Record, shows_alive};
 use super::story::{Act, Note, Story, Taken, Thread};
 use super::subject::InstanceRef;
 use crate::text::redact::Redactor;
@@ -49,7 +49,7 @@ pub struct Export {
 
 impl Export {
     /// Puts an incident together. `evidence` holds the snapshots, newest first; each instance is shown
-    /// as the newest that has it saw it.
+    /// as the newest saw it that has it alive.
     pub fn new(
         story: &Story,
         evidence: &[Evidence],
@@ -66,8 +66,11 @@ impl Export {
                         thread.past.add(&evidence.world, instance);
                     }
                 }
-                let shows = |one: &Evidence| one.world.judged.instance(thread.on.id).is_some();
-                let at = evidence.iter().position(shows);
+                let id = thread.on.id;
+                let shows = |one: &Evidence| one.world.judged.instance(id).is_some();
+                // Of a dead one nothing is seen any more that it held open.
+                let alive = evidence.iter().position(|one| shows_alive(&one.world, id));
+                let at = alive.or_else(|| evidence.iter().position(shows));
                 let (later, seen) = evidence.split_at(at.unwrap_or(0));
                 let seen = seen.first().filter(|_| at.is_some());
                 Record::followed(thread, seen, later, redactor)

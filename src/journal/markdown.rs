@@ -310,7 +310,15 @@ fn cell(field: &Field) -> String {
         (Some(FieldSource::Observed), _, _) => " · *observed*".to_owned(),
         _ => String::new(),
     };
-    format!("{}{mark}", pieces.join(" "))
+    let added = field.added.as_ref().map_or_else(String::new, |added| {
+        let by = words(&added.operator.to_string());
+        format!(
+            " {DOT} {} {DOT} *entered {} by {by}*",
+            words(&added.value),
+            moment(added.at)
+        )
+    });
+    format!("{}{mark}{added}", pieces.join(" "))
 }
 
 /// Returns text as text: nothing in it is markup, a link, a mention or an issue.

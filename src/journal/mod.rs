@@ -1,9 +1,11 @@
 //! The record of an incident: entries, the chain over them, its verification, and what they add up
 //! to. Pure: bytes and readers come from `store`.
 
+mod act;
 pub mod digest;
 pub mod entry;
 pub mod export;
+mod fill;
 pub mod leads;
 pub mod line;
 pub mod markdown;
@@ -27,7 +29,7 @@ pub use entry::Entry;
 pub use line::{Joint, Line, Sealed};
 pub use operator::Operator;
 pub use past::Past;
-pub use record::{Evidence, Record};
+pub use record::{Evidence, Kept, Record};
 pub use returned::Return;
 pub use story::Story;
 pub use subject::{InstanceRef, LeadRef, ParentRef, Subject, TargetRef};

@@ -56,6 +56,16 @@ pub(super) fn client(
     pieces
 }
 
+/// Whether nothing tells of a client that was seen.
+pub(super) fn is_client_unseen(thread: &Thread) -> bool {
+    thread.past.unavailable().is_none()
+        && !thread.past.has_client()
+        && !thread
+            .unavailable
+            .as_ref()
+            .is_some_and(|known| known.source == FieldSource::Observed)
+}
+
 /// Returns the server's pid and command; the outermost launcher's where no server was seen.
 pub(super) fn server(sample: &Sample, instance: &Instance, redactor: &Redactor) -> Vec<Piece> {
     let key = instance.lead_process();

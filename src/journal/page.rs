@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::export::named;
-use super::record::{Evidence, LeadLine, Record, moment, signal_line};
+use super::record::{Evidence, LeadLine, Record, signal_line};
 use super::story::{Event, Story, open_signals};
 use super::unhandled::Unhandled;
 use crate::text::redact::Redactor;
@@ -59,11 +59,11 @@ impl FirstPage {
         let name = named(&record.instance);
         for line in record.open_leads() {
             let state = match &line.revoked {
-                Some(act) => format!("revoked {}", moment(act.at)),
+                Some(act) => format!("revoked {}", act.time()),
                 None => "not revoked".to_owned(),
             };
             let denied = match &line.denied {
-                Some(act) => format!(", denied {}, check not named", moment(act.at)),
+                Some(act) => format!(", denied {}, check not named", act.time()),
                 None if line.revoked.is_some() => ", denial not verified".to_owned(),
                 None => String::new(),
             };

@@ -101,6 +101,11 @@ impl Past {
         })
     }
 
+    /// Returns whether a client was seen.
+    pub(super) fn has_client(&self) -> bool {
+        self.client.is_some()
+    }
+
     /// Returns the client that was seen and is none any more.
     pub(super) fn client(&self, redactor: &Redactor) -> Option<Vec<Piece>> {
         let client = self.client.as_ref()?;

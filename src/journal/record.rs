@@ -1,21 +1,21 @@
 //! The record of one instance: thirteen fields, each observed or entered, by whom and when. Times of
 //! three kinds stay apart: client unavailable, last action started, authority revoked.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
+use super::digest::Digest;
 use super::entry::{FieldName, FieldSource, FileRef, SinceRevoked, rfc3339};
+use super::fill::Maker;
 use super::leads::{self, Departed, Gone, Other};
-use super::observe;
 use super::operator::Operator;
 use super::seen::Seen;
-use super::story::{Act, Note, SignalState, Thread, Unavailable, open_signals};
+use super::story::{Act, Filled, Note, SignalState, Thread, Unavailable, open_signals};
 use super::subject::{InstanceRef, LeadRef};
-use super::termination;
-use crate::model::instance::Instance;
+use crate::model::identity::{InstanceId, Pid};
+use crate::model::reading::Reading;
 use crate::model::time::UnixMillis;
 use crate::model::world::World;
 use crate::text::Safe;
@@ -26,10 +26,32 @@ use crate::text::redact::Redactor;
 pub struct Evidence {
     /// The file it is saved in; `None`: it was not saved.
     pub file: Option<FileRef>,
+    /// Where it was not saved: the newest sample that shows the instance and was.
+    pub kept: Option<Kept>,
     /// Program and version that took it.
     pub program: String,
     /// Sample and judgement.
     pub world: Arc<World>,
+}
+
+/// A dead process that nobody has waited for, and one that is just going.
+const DEAD: [char; 2] = ['Z', 'X'];
+
+/// Returns whether a world shows an instance alive: of a dead one nothing is seen that it held open, and what it
+/// held was not taken away by its end.
+pub fn shows_alive(world: &World, id: InstanceId) -> bool {
+    let instance = world.judged.instance(id);
+    let lead = instance.and_then(|instance| world.sample.get(instance.lead_process()));
+    lead.is_some_and(|process| !DEAD.contains(&process.state) && process.descriptors != Reading::Gone)
+}
+
+/// A saved sample that shows an instance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// When it was taken.
+    pub taken_at: UnixMillis,
+    /// Digest of its file, where that is known here.
+    pub sha256: Option<Digest>,
 }
 
 /// What stands between two values of one field.
@@ -55,14 +77,35 @@ pub struct Field {
     #[serde(serialize_with = "joined")]
     #[schemars(with = "Option<String>")]
     pub value: Vec<Piece>,
-    /// Seen or entered; `None`: not recorded.
+    /// Seen or entered; `None`: not recorded, or said to be not observed.
     pub source: Option<FieldSource>,
-    /// Who entered it.
+    /// Who entered it; of what adds up entries, the last of them.
     pub operator: Option<Operator>,
     /// When it was seen or entered.
     #[serde(with = "rfc3339::optional")]
     #[schemars(with = "Option<String>")]
     pub at: Option<UnixMillis>,
+    /// What an operator entered beside what the program puts together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub added: Option<Added>,
+}
+
+/// Text that stands beside what the program puts together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Added {
+    /// The text.
+    pub value: String,
+    /// Who entered it.
+    pub operator: Operator,
+    /// When.
+    #[serde(with = "rfc3339")]
+    #[schemars(with = "String")]
+    pub at: UnixMillis,
+}
+
+/// Returns what stands in a field by an entry of its own; an empty one withdraws it.
+pub fn typed(thread: &Thread, name: FieldName) -> Option<&Filled> {
+    thread.fields.get(&name).filter(|filled| !filled.value.is_empty())
 }
 
 /// An authority and what was done about it.
@@ -179,24 +222,21 @@ impl Record {
         let instance = seen.map(|(_, instance)| instance);
         let leads = leads::authorities(thread, instance, &departed, redactor);
         let others = leads::others(instance, &departed, redactor);
-        let maker = Maker {
+        let fields = Maker {
             thread,
             seen,
             leads: &leads,
             others: &others,
             redactor,
-        };
-        let fields = FieldName::ALL.map(|name| maker.field(name)).into();
+        }
+        .fields();
         let revoked = thread.revoked_between();
         Self {
             instance: thread.on.clone(),
             fields,
             times: Times {
                 client_unavailable: unavailable(thread, redactor),
-                last_action_started: thread
-                    .fields
-                    .get(&FieldName::LastAttempt)
-                    .map(|filled| filled.value.clone()),
+                last_action_started: typed(thread, FieldName::LastAttempt).map(|filled| filled.value.clone()),
                 authority_revoked_first: revoked.map(|(first, _)| first),
                 authority_revoked_last: revoked.map(|(_, last)| last),
             },
@@ -218,6 +258,23 @@ impl Record {
         }
     }
 
+    /// Returns what is left open of the instance; `None`: nothing is known to be.
+    pub fn left_open(&self) -> Option<LeftOpen> {
+        let mut left = LeftOpen {
+            leads: self.open_leads().count(),
+            of: self.leads.len(),
+            signals: 0,
+            returned: Vec::new(),
+        };
+        for signal in open_signals(&self.signals) {
+            let before = left.returned.len();
+            let returns = signal.open_returns();
+            left.returned.extend(returns.map(|one| one.successor.key.pid));
+            left.signals += usize::from(left.returned.len() == before);
+        }
+        (left.leads > 0 || left.signals > 0 || !left.returned.is_empty()).then_some(left)
+    }
+
     /// Returns the authorities that no named check shows to be denied, and that did not go with their process.
     pub fn open_leads(&self) -> impl Iterator<Item = &LeadLine> {
         let open = |lead: &&LeadLine| !lead.is_verified() && lead.gone.is_none();
@@ -225,271 +282,27 @@ impl Record {
     }
 }
 
+/// What is left open of one instance.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOpen {
+    /// Authorities that no named check shows to be denied.
+    pub leads: usize,
+    /// Authorities in all.
+    pub of: usize,
+    /// Signals without an outcome, or with one that is no end.
+    pub signals: usize,
+    /// Processes that a server came back as, and that somebody has to look at.
+    pub returned: Vec<Pid>,
+}
+
 /// What was journalled, else what was seen.
-fn unavailable(thread: &Thread, redactor: &Redactor) -> Option<Unavailable> {
+pub(super) fn unavailable(thread: &Thread, redactor: &Redactor) -> Option<Unavailable> {
     let seen = || {
         let seen = thread.past.unavailable()?;
         let basis = redactor.line(&seen.basis);
         Some(Unavailable { basis, ..seen })
     };
     thread.unavailable.clone().or_else(seen)
-}
-
-struct Maker<'a> {
-    thread: &'a Thread,
-    seen: Option<(&'a Evidence, &'a Instance)>,
-    leads: &'a [LeadLine],
-    others: &'a [Other],
-    redactor: &'a Redactor,
-}
-
-impl Maker<'_> {
-    fn field(&self, name: FieldName) -> Field {
-        if let Some(filled) = self.thread.fields.get(&name) {
-            let mut value = vec![Piece::Words(filled.value.clone())];
-            match name {
-                FieldName::Client => value.extend(self.unavailable().into_iter().flatten()),
-                FieldName::Revocation => value.extend(self.since().into_iter().flatten()),
-                _ => {}
-            }
-            return Field {
-                name,
-                value,
-                source: Some(filled.source),
-                operator: Some(filled.operator.clone()),
-                at: Some(filled.at),
-            };
-        }
-        let value = self.observed(name).unwrap_or_default();
-        let found = !value.is_empty();
-        if let Some(act) = self.entered(name).filter(|_| found) {
-            return Field {
-                name,
-                value,
-                source: Some(FieldSource::Entered),
-                operator: Some(act.operator.clone()),
-                at: Some(act.at),
-            };
-        }
-        Field {
-            name,
-            value,
-            source: found.then_some(FieldSource::Observed),
-            operator: None,
-            at: self
-                .seen
-                .filter(|_| found)
-                .map(|(evidence, _)| evidence.world.sample.taken_at),
-        }
-    }
-
-    /// Returns the last act that a field rests on: what was entered was not observed.
-    fn entered(&self, name: FieldName) -> Option<&Act> {
-        let leads = self.leads.iter();
-        let mut on_leads = leads.flat_map(|line| [&line.revoked, &line.denied]).flatten();
-        let mut on_jobs = self.thread.jobs.iter().map(|(_, act)| act);
-        let acts: &mut dyn Iterator<Item = &Act> = match name {
-            FieldName::Authorization | FieldName::Revocation | FieldName::FollowUp => &mut on_leads,
-            FieldName::Result => &mut on_jobs,
-            _ => return None,
-        };
-        acts.max_by_key(|act| act.at)
-    }
-
-    fn observed(&self, name: FieldName) -> Option<Vec<Piece>> {
-        let sample = self
-            .seen
-            .map(|(evidence, instance)| (&evidence.world.sample, instance));
-        match name {
-            FieldName::ObservedAt => self.observed_at(),
-            FieldName::Client => {
-                let mut pieces = sample.map_or_else(Vec::new, |(sample, instance)| {
-                    observe::client(sample, instance, self.thread, self.redactor)
-                });
-                pieces.extend(self.unavailable().into_iter().flatten());
-                Some(pieces)
-            }
-            FieldName::Server => {
-                sample.map(|(sample, instance)| observe::server(sample, instance, self.redactor))
-            }
-            FieldName::Parent => {
-                let past = &self.thread.past;
-                sample.map(|(sample, instance)| observe::parent(sample, instance, past, self.redactor))
-            }
-            FieldName::Session => sample.and_then(|(sample, instance)| observe::session(sample, instance)),
-            FieldName::Authorization => self.authorization(),
-            FieldName::Revocation => self.revocation(),
-            FieldName::Termination => self.termination(),
-            FieldName::Result => self.jobs(),
-            FieldName::FollowUp => self.follow_up(),
-            FieldName::LastSuccess | FieldName::LastAttempt | FieldName::Action => None,
-        }
-    }
-
-    fn observed_at(&self) -> Option<Vec<Piece>> {
-        let (evidence, _) = self.seen?;
-        let taken_at = moment(evidence.world.sample.taken_at);
-        let mut pieces = vec![Piece::Words(format!("{taken_at}, snapshot"))];
-        match &evidence.file {
-            Some(file) => {
-                pieces.push(Piece::Words("sha256".to_owned()));
-                pieces.push(code(&file.sha256.to_string()));
-            }
-            None => pieces.push(Piece::Words("not saved".to_owned())),
-        }
-        pieces.push(Piece::Words(format!("({})", evidence.program)));
-        Some(pieces)
-    }
-
-    fn unavailable(&self) -> Option<[Piece; 2]> {
-        let unavailable = unavailable(self.thread, self.redactor)?;
-        let time = |time: Option<UnixMillis>| time.map_or_else(|| "an unknown time".to_owned(), moment);
-        let words = format!(
-            "unavailable between {} and {} ({}; {})",
-            time(unavailable.after),
-            time(unavailable.before),
-            unavailable.basis,
-            unavailable.source.word()
-        );
-        Some([Piece::Between, Piece::Words(words)])
-    }
-
-    fn authorization(&self) -> Option<Vec<Piece>> {
-        let all = self.leads.len();
-        if all == 0 {
-            let looked = self.seen.is_some_and(|(_, instance)| instance.reach.is_some());
-            return looked.then(|| vec![Piece::Words(format!("no authority seen{}", self.others()))]);
-        }
-        let count = |is: fn(&LeadLine) -> bool| self.leads.iter().filter(|lead| is(lead)).count();
-        let revoked = count(|lead| lead.revoked.is_some());
-        let denied = count(LeadLine::is_verified);
-        let claimed = match count(LeadLine::is_claimed) {
-            0 => String::new(),
-            claimed => format!(", {claimed} without a named check"),
-        };
-        let gone = match count(|lead| lead.gone.is_some() && !lead.is_verified()) {
-            0 => String::new(),
-            gone => format!(", {gone} gone with the process"),
-        };
-        Some(vec![Piece::Words(format!(
-            "revoked {revoked} of {all}, denial verified {denied} of {all}{claimed}{gone}"
-        ))])
-    }
-
-    /// What else was seen that it acts through, counted.
-    fn others(&self) -> String {
-        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-        for other in self.others {
-            *counts.entry(other.lead.kind.word()).or_default() += 1;
-        }
-        let counts: Vec<String> = counts
-            .iter()
-            .map(|(kind, count)| format!("{count} {kind}"))
-            .collect();
-        if counts.is_empty() {
-            String::new()
-        } else {
-            format!("; other leads: {}", counts.join(", "))
-        }
-    }
-
-    fn revocation(&self) -> Option<Vec<Piece>> {
-        let mut pieces = Vec::new();
-        for line in self
-            .leads
-            .iter()
-            .filter(|line| line.revoked.is_some() || line.denied.is_some())
-        {
-            if !pieces.is_empty() {
-                pieces.push(Piece::Between);
-            }
-            pieces.push(Piece::Words(line.lead.letter.clone()));
-            pieces.push(code(&line.lead.target));
-            let revoked = match &line.revoked {
-                Some(act) => format!("{} by {}{}", moment(act.at), who(act), how(act)),
-                None => "revocation not recorded".to_owned(),
-            };
-            let denied = match &line.denied {
-                Some(act) if line.is_claimed() => format!("denied {}, check not named", moment(act.at)),
-                Some(act) => format!("denied {}{}", moment(act.at), how(act)),
-                None => "not verified".to_owned(),
-            };
-            pieces.push(Piece::Words(format!("{revoked}, {denied}")));
-        }
-        pieces.extend(self.since().into_iter().flatten());
-        (!pieces.is_empty()).then_some(pieces)
-    }
-
-    fn since(&self) -> Option<[Piece; 2]> {
-        let since = self.thread.since.as_ref()?;
-        let words = format!("seen since then: {}", since.words());
-        Some([Piece::Between, Piece::Words(words)])
-    }
-
-    fn termination(&self) -> Option<Vec<Piece>> {
-        let members = self.seen.map(|(_, instance)| instance);
-        let line = termination::line(&self.thread.on, &self.thread.signals, members);
-        (!line.is_empty()).then(|| vec![Piece::Words(line)])
-    }
-
-    fn jobs(&self) -> Option<Vec<Piece>> {
-        let mut pieces = Vec::new();
-        for (job, act) in &self.thread.jobs {
-            pieces.push(code(job));
-            pieces.push(Piece::Words(format!(
-                "cancelled {} by {}",
-                moment(act.at),
-                who(act)
-            )));
-        }
-        (!pieces.is_empty()).then_some(pieces)
-    }
-
-    /// What the record itself leaves open; what else there is only the operator knows.
-    fn follow_up(&self) -> Option<Vec<Piece>> {
-        let letters = |is: fn(&LeadLine) -> bool| -> Vec<&str> {
-            self.leads
-                .iter()
-                .filter(|lead| is(lead) && lead.gone.is_none())
-                .map(|lead| lead.lead.letter.as_str())
-                .collect()
-        };
-        let mut left = Vec::new();
-        let not_revoked = letters(|lead| lead.revoked.is_none() && lead.denied.is_none());
-        if !not_revoked.is_empty() {
-            left.push(format!("revoke {}", not_revoked.join(", ")));
-        }
-        let not_verified = letters(|lead| lead.revoked.is_some() && lead.denied.is_none());
-        if !not_verified.is_empty() {
-            left.push(format!("verify {}", not_verified.join(", ")));
-        }
-        let claimed = letters(LeadLine::is_claimed);
-        if !claimed.is_empty() {
-            left.push(format!("name the check that denied {}", claimed.join(", ")));
-        }
-        for signal in open_signals(&self.thread.signals) {
-            left.extend(look_at(signal));
-        }
-        (!left.is_empty()).then(|| vec![Piece::Words(left.join("; "))])
-    }
-}
-
-/// Returns at whom somebody has to look: at a process that was signalled, or at whoever it came back as.
-fn look_at(signal: &SignalState) -> Vec<String> {
-    let pid = signal.target.key.pid;
-    let returns: Vec<String> = signal
-        .open_returns()
-        .map(|one| format!("look at {}: {pid} came back as it", one.successor.key.pid))
-        .collect();
-    if returns.is_empty() {
-        vec![format!("look again at {pid} after {}", signal.signal)]
-    } else {
-        returns
-    }
-}
-
-fn code(text: &str) -> Piece {
-    Piece::Code(Safe::from_text(text))
 }
 
 /// Returns `2026-12-01 01:08:02Z`.
@@ -499,16 +312,6 @@ pub(super) fn moment(at: UnixMillis) -> String {
         Some((day, clock)) => format!("{day} {}Z", clock.split(['.', 'Z']).next().unwrap_or(clock)),
         None => text,
     }
-}
-
-pub(super) fn who(act: &Act) -> String {
-    act.by.clone().unwrap_or_else(|| act.operator.to_string())
-}
-
-pub(super) fn how(act: &Act) -> String {
-    act.how
-        .as_ref()
-        .map_or_else(String::new, |how| format!(" ({how})"))
 }
 
 /// Returns a signal and what came of it.

@@ -82,17 +82,30 @@ impl Removal<'_> {
                 }
             }
             Entry::Revoked {
-                on, lead, by, how, ..
+                on,
+                lead,
+                by,
+                how,
+                done_by,
+                ..
             } => {
                 self.line(&mut on.name);
                 self.lead(Some(lead));
                 self.some(by);
                 self.some(how);
+                self.some(done_by);
             }
-            Entry::Denied { on, lead, how, .. } => {
+            Entry::Denied {
+                on,
+                lead,
+                how,
+                done_by,
+                ..
+            } => {
                 self.line(&mut on.name);
                 self.lead(Some(lead));
                 self.some(how);
+                self.some(done_by);
             }
             Entry::JobCancelled { on, by, .. } => {
                 self.line(&mut on.name);
@@ -267,12 +280,16 @@ mod tests {
                 revoked_at: at,
                 by: Some(text.clone()),
                 how: Some(text.clone()),
+                done_by: Some(text.clone()),
+                done_at: None,
             },
             Entry::Denied {
                 on: on.clone(),
                 lead,
                 denied_at: at,
                 how: Some(text.clone()),
+                done_by: Some(text.clone()),
+                done_at: None,
             },
             Entry::ClientUnavailable {
                 on: on.clone(),

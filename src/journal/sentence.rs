@@ -17,7 +17,10 @@ pub(super) fn sentence(entry: &Entry) -> Option<String> {
             field,
             value,
             source,
-        } => format!("{}: {}, {}: {value}", named(on), field.title(), source.word()),
+        } => {
+            let value = if value.is_empty() { "withdrawn" } else { value };
+            format!("{}: {}, {}: {value}", named(on), field.title(), source.word())
+        }
         Entry::Snapshot {
             file,
             processes,
@@ -93,13 +96,16 @@ fn about_authority(entry: &Entry) -> Option<String> {
             revoked_at,
             by,
             how,
+            done_by,
+            done_at,
         } => {
-            let by = by.as_ref().map_or_else(String::new, |by| format!(" by {by}"));
+            let by = done_by.as_ref().or(by.as_ref());
+            let by = by.map_or_else(String::new, |by| format!(" by {by}"));
             let how = how.as_ref().map_or_else(String::new, |how| format!(" ({how})"));
             format!(
                 "{}: revoked {lead} at {}{by}{how}",
                 named(on),
-                moment(*revoked_at)
+                moment(done_at.unwrap_or(*revoked_at))
             )
         }
         Entry::Denied {
@@ -107,11 +113,17 @@ fn about_authority(entry: &Entry) -> Option<String> {
             lead,
             denied_at,
             how,
+            done_by,
+            done_at,
         } => {
+            let by = done_by
+                .as_ref()
+                .map_or_else(String::new, |by| format!(" by {by}"));
+            let at = moment(done_at.unwrap_or(*denied_at));
             let how = how
                 .as_ref()
                 .map_or_else(|| ", check not named".to_owned(), |how| format!(" ({how})"));
-            format!("{}: {lead} was denied at {}{how}", named(on), moment(*denied_at))
+            format!("{}: {lead} was denied at {at}{by}{how}", named(on))
         }
         Entry::JobCancelled {
             on,

@@ -59,6 +59,13 @@ pub struct Act {
     pub by: Option<String>,
     /// How, or what is left.
     pub how: Option<String>,
+    /// Who did it, as the operator says who typed it later.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub done_by: Option<String>,
+    /// When it was done, as the operator says who typed it later.
+    #[serde(skip_serializing_if = "Option::is_none", with = "rfc3339::optional")]
+    #[schemars(with = "Option<String>")]
+    pub done_at: Option<UnixMillis>,
 }
 
 /// One event for the first page.
@@ -284,7 +291,7 @@ impl Thread {
         let times = || {
             self.leads
                 .iter()
-                .filter_map(|lead| lead.revoked.as_ref().map(|act| act.at))
+                .filter_map(|lead| lead.revoked.as_ref().map(Act::when))
         };
         Some((times().min()?, times().max()?))
     }
@@ -393,8 +400,14 @@ impl Story {
                 revoked_at,
                 by,
                 how,
+                done_by,
+                done_at,
             } => {
-                let done = act(line, *revoked_at, by.clone(), how.clone());
+                let done = Act {
+                    done_by: done_by.clone(),
+                    done_at: *done_at,
+                    ..act(line, *revoked_at, by.clone(), how.clone())
+                };
                 self.thread(on).lead(lead).revoked = Some(done);
             }
             Entry::Denied {
@@ -402,8 +415,14 @@ impl Story {
                 lead,
                 denied_at,
                 how,
+                done_by,
+                done_at,
             } => {
-                let done = act(line, *denied_at, None, how.clone());
+                let done = Act {
+                    done_by: done_by.clone(),
+                    done_at: *done_at,
+                    ..act(line, *denied_at, None, how.clone())
+                };
                 self.thread(on).lead(lead).denied = Some(done);
             }
             Entry::JobCancelled {
@@ -548,5 +567,7 @@ fn act(line: &Line, at: UnixMillis, by: Option<String>, how: Option<String>) -> 
         operator: line.operator.clone(),
         by,
         how,
+        done_by: None,
+        done_at: None,
     }
 }

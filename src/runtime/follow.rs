@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::app::Opened;
-use crate::journal::{Entry, Line};
+use crate::journal::{Entry, Line, Story};
+use crate::model::identity::InstanceId;
 use crate::model::world::World;
 use crate::store::{Incident, Tail};
 
@@ -33,6 +34,10 @@ pub(super) struct Follower {
     due: bool,
     /// Whether a snapshot of it is not shown yet.
     newer: bool,
+    /// Of which servers it told.
+    told: Vec<InstanceId>,
+    /// What its snapshots show of them.
+    evidence: Vec<Arc<World>>,
 }
 
 impl Follower {
@@ -45,6 +50,8 @@ impl Follower {
             lines: Vec::new(),
             due: false,
             newer: false,
+            told: Vec::new(),
+            evidence: Vec::new(),
         }
     }
 
@@ -77,7 +84,8 @@ impl Follower {
         if !self.due && self.world.is_some() {
             return None;
         }
-        if self.newer || self.world.is_none() {
+        let newer = self.newer || self.world.is_none();
+        if newer {
             match incident.newest_snapshot() {
                 Ok(snapshot) => {
                     self.world = Some(Arc::clone(snapshot.world()));
@@ -85,6 +93,17 @@ impl Follower {
                 }
                 Err(error) => return Some(Update::Problem(error.to_string())),
             }
+        }
+        // An entry may be the first on a server that only an older snapshot shows.
+        let mut story = Story::default();
+        for line in &self.lines {
+            story.add(line);
+        }
+        let told: Vec<InstanceId> = story.threads.keys().copied().collect();
+        if newer || told != self.told {
+            let (evidence, _) = incident.evidence(&story);
+            self.evidence = evidence.into_iter().map(|one| one.world).collect();
+            self.told = told;
         }
         let faults = match incident.problems() {
             Ok(faults) => faults,
@@ -95,8 +114,9 @@ impl Follower {
             title: title(&self.lines),
             path: incident.path().display().to_string(),
             lines: self.lines.clone(),
-            shown: Vec::new(),
+            shown: std::collections::BTreeMap::new(),
             copied: Vec::new(),
+            evidence: self.evidence.clone(),
             problem: None,
             faults,
         };

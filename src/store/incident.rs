@@ -1,5 +1,6 @@
 //! One incident directory: what is added to it, and what it says of itself.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, Read, Seek as _, SeekFrom};
 use std::ops::ControlFlow;
@@ -13,7 +14,7 @@ use super::place::{Access, stamp};
 use super::snapshot::{Snapshot, instances_of};
 use crate::journal::entry::{AttachedFrom, FileRef, SnapshotReason};
 use crate::journal::line::{LONGEST_LINE, Line};
-use crate::journal::{Entry, LeadRef, Operator, Subject, Verified, verify};
+use crate::journal::{Entry, LeadRef, Operator, Subject, Verified, record, verify};
 use crate::model::host::Host;
 use crate::model::identity::InstanceId;
 use crate::model::time::UnixMillis;
@@ -217,24 +218,25 @@ impl Incident {
         Ok(kept.path)
     }
 
-    /// Returns the instances of this boot that the snapshots show which these lines name. One that is not
-    /// there any more shows nothing.
-    pub fn shows(&self, lines: &[Line], boot_id: &str) -> Vec<InstanceId> {
-        let mut shown: Vec<InstanceId> = lines
-            .iter()
-            .filter_map(|line| match &line.entry {
-                Ok(Entry::Snapshot { file, .. }) => Some(&file.path),
-                _ => None,
-            })
-            .filter(|path| {
-                Path::new(path)
-                    .components()
-                    .all(|part| matches!(part, Component::Normal(_)))
-            })
-            .flat_map(|path| instances_of(&self.directory.join(path), boot_id))
-            .collect();
-        shown.sort_unstable();
-        shown.dedup();
+    /// Returns the instances of this boot that the snapshots show which these lines name, each with the
+    /// newest that does. One that is not there any more shows nothing.
+    pub fn shows(&self, lines: &[Line], boot_id: &str) -> BTreeMap<InstanceId, record::Kept> {
+        let mut shown = BTreeMap::new();
+        for line in lines {
+            let Ok(Entry::Snapshot { file, taken_at, .. }) = &line.entry else {
+                continue;
+            };
+            let mut parts = Path::new(&file.path).components();
+            if !parts.all(|part| matches!(part, Component::Normal(_))) {
+                continue;
+            }
+            let kept = record::Kept {
+                taken_at: *taken_at,
+                sha256: Some(file.sha256),
+            };
+            let instances = instances_of(&self.directory.join(&file.path), boot_id);
+            shown.extend(instances.into_iter().map(|id| (id, kept)));
+        }
         shown
     }
 

@@ -8,6 +8,7 @@ use super::error::StoreError;
 use super::incident::Incident;
 use super::snapshot::Snapshot;
 use crate::journal::export::Export;
+use crate::journal::record::shows_alive;
 use crate::journal::story::{Taken, Thread};
 use crate::journal::{Evidence, Story};
 use crate::model::instance::Instance;
@@ -47,7 +48,8 @@ fn is_enough(story: &Story, evidence: &[Evidence]) -> bool {
         let mut seen = evidence.iter().filter_map(|one| one.world.judged.instance(id));
         seen.any(is)
     };
-    let covered = story.threads.keys().all(|id| shows(*id, |_| true));
+    let alive = |id| evidence.iter().any(|one| shows_alive(&one.world, id));
+    let covered = story.threads.keys().all(|id| alive(*id));
     let has_client = |thread: &Thread| {
         thread.unavailable.is_some() || shows(thread.on.id, |instance| instance.client.is_some())
     };
@@ -62,21 +64,9 @@ impl Incident {
         let mut story = Story::default();
         self.read(&mut |line| story.add(line))?;
         let mut problems = self.problems()?;
-        let mut evidence: Vec<Evidence> = Vec::new();
-        for taken in story.snapshots.iter().rev() {
-            if is_enough(&story, &evidence) {
-                break;
-            }
-            // Named by the check already, where it is not as its entry says.
-            match self.taken(taken) {
-                Ok(snapshot) => evidence.push(Evidence {
-                    file: Some(taken.file.clone()),
-                    program: snapshot.program().to_owned(),
-                    world: std::sync::Arc::clone(snapshot.world()),
-                }),
-                Err(error) => problems.push(error.to_string()),
-            }
-        }
+        let (evidence, unreadable) = self.evidence(&story);
+        // Named by the check already, where one is not as its entry says.
+        problems.extend(unreadable);
         for (seq, kind) in &story.unknown {
             problems.push(format!(
                 "entry {seq} is of a kind that this version does not know: {kind}"
@@ -89,6 +79,27 @@ impl Incident {
             problems,
             path,
         })
+    }
+
+    /// Loads the snapshots that are needed to tell a story, the newest first, and why others could not be.
+    pub fn evidence(&self, story: &Story) -> (Vec<Evidence>, Vec<String>) {
+        let mut evidence: Vec<Evidence> = Vec::new();
+        let mut problems = Vec::new();
+        for taken in story.snapshots.iter().rev() {
+            if is_enough(story, &evidence) {
+                break;
+            }
+            match self.taken(taken) {
+                Ok(snapshot) => evidence.push(Evidence {
+                    file: Some(taken.file.clone()),
+                    kept: None,
+                    program: snapshot.program().to_owned(),
+                    world: std::sync::Arc::clone(snapshot.world()),
+                }),
+                Err(error) => problems.push(error.to_string()),
+            }
+        }
+        (evidence, problems)
     }
 
     /// Returns the newest snapshot whose file is as its entry says.

@@ -231,6 +231,8 @@ pub struct Node {
     pub instance: Option<InstanceId>,
     /// Its part in that instance, where it is a process of its own.
     pub role: Option<Role>,
+    /// Whether what it stands for is gone: it shows what was seen last.
+    pub gone: bool,
 }
 
 impl Node {
@@ -245,12 +247,16 @@ impl Node {
             open: false,
             instance: None,
             role: None,
+            gone: false,
         }
     }
 
     /// Returns whether it is the row of an instance in trouble.
     pub fn is_trouble(&self) -> bool {
-        self.role.is_none() && matches!(self.id, RowId::Instance(_)) && self.figures.trouble() > 0
+        !self.gone
+            && self.role.is_none()
+            && matches!(self.id, RowId::Instance(_))
+            && self.figures.trouble() > 0
     }
 }
 

@@ -163,6 +163,25 @@ impl Tree {
         at
     }
 
+    /// Adds a row at a place among those that hang from another one, or among those at the top.
+    pub fn insert(&mut self, parent: Option<usize>, rank: usize, node: Node) -> usize {
+        let at = self.add(parent, node);
+        let siblings = match parent {
+            Some(parent) => &mut self.nodes[parent].children,
+            None => &mut self.roots,
+        };
+        siblings.pop();
+        siblings.insert(rank.min(siblings.len()), at);
+        at
+    }
+
+    /// Returns the place of a row among those that hang from the same one.
+    pub fn rank(&self, at: usize) -> usize {
+        let parent = self.nodes.get(at).and_then(|node| node.parent);
+        let siblings = parent.map_or(&self.roots, |parent| &self.nodes[parent].children);
+        siblings.iter().position(|one| *one == at).unwrap_or(0)
+    }
+
     fn order(&mut self, shown: Shown<'_>, by: Sort) {
         let mut roots = std::mem::take(&mut self.roots);
         sort::order(shown, &self.nodes, &mut roots, by);

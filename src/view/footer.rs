@@ -159,9 +159,19 @@ fn next_steps(app: &App, width: usize) -> Vec<String> {
 }
 
 fn of_selected(app: &App, width: usize) -> Vec<String> {
-    let Some((shown, node)) = app.shown().zip(app.nav().node()) else {
+    let Some((shown, node)) = app.selected() else {
         return Vec::new();
     };
+    if let Some(ghost) = app.nav().ghost() {
+        let mut parts = vec![format!("gone since {}", ghost.gone().clock())];
+        if let Some(id) = node.instance {
+            parts[0].push_str("; r: its record");
+            if width >= BOXES {
+                parts.extend(record::boxes(app, id));
+            }
+        }
+        return parts;
+    }
     match node.instance.and_then(|id| shown.instance(id)) {
         Some(instance) => of_instance(app, instance, width),
         None if node.figures.trouble() > 0 => {
@@ -267,6 +277,10 @@ fn record_keys(app: &App, form: &Form) -> Vec<(&'static str, &'static str)> {
         ],
         Some(_) => vec![("Enter", "write"), ("Esc", "cancel"), ("Ctrl-U", "clear")],
         None => {
+            let back = if form.is_listed() { "back" } else { "close" };
+            if app.options().read_only {
+                return vec![("Up Down", "choose"), ("P", "plain"), ("q Esc", back)];
+            }
             let mut keys = vec![
                 ("Enter", "fill"),
                 ("v", "revoked"),
@@ -276,10 +290,23 @@ fn record_keys(app: &App, form: &Form) -> Vec<(&'static str, &'static str)> {
             if !app.options().commands.is_empty() {
                 keys.push(("x", "run"));
             }
-            keys.extend([("Up Down", "choose"), ("q Esc", "close")]);
+            keys.extend([("Up Down", "choose"), ("q Esc", back), ("m", "note")]);
             keys
         }
     }
+}
+
+/// The keys of the list of records, and of the journal below it.
+fn incident_keys(app: &App) -> &'static [(&'static str, &'static str)] {
+    if app.listed().is_empty() {
+        return &[("Up Down PgUp PgDn", "scroll"), ("Esc Enter", "close")];
+    }
+    &[
+        ("Up Down", "choose"),
+        ("Enter", "record"),
+        ("PgUp PgDn", "journal"),
+        ("Esc", "close"),
+    ]
 }
 
 /// The keys that do something here and now.
@@ -304,7 +331,7 @@ pub(super) fn keys(app: &App, width: usize, theme: Theme) -> Drawn {
             Content::Acting => fixed(&[("q Esc", "close")]),
             Content::Quit { .. } => fixed(&[("y", "quit all the same"), ("Esc", "stay")]),
             Content::Palette(_) => fixed(&[("Enter", "run"), ("Up Down", "choose"), ("Esc", "close")]),
-            Content::Incident => fixed(&[("Up Down PgUp PgDn", "scroll"), ("Esc Enter", "close")]),
+            Content::Incident { .. } => fixed(incident_keys(app)),
             _ => fixed(&[("Up Down PgUp PgDn", "scroll"), ("q Esc", "close")]),
         }
     } else if let Some(why) = app.prompt().and_then(Prompt::complaint) {

@@ -332,7 +332,7 @@ pub(super) fn mode(app: &App, width: usize, theme: Theme) -> Drawn {
         line.add(6, say(&format!("sort: {}", plan.sort.words()), Tone::Plain));
     }
     if app.nav().follows()
-        && let (Some(shown), Some(node)) = (app.shown(), app.nav().node())
+        && let Some((shown, node)) = app.selected()
     {
         line.add(
             4,

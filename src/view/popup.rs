@@ -51,11 +51,11 @@ pub(super) fn draw(
     if let Content::Act(dialog) = popup.content() {
         return confirm::draw(buffer, screen, app, dialog, scroll, theme);
     }
-    let width = if screen.width < NARROW {
-        screen.width
-    } else {
-        (screen.width - 4).min(100)
-    };
+    if let Content::Incident { at } = popup.content() {
+        keep::draw(buffer, screen, app, (popup, *at), scroll, theme);
+        return None;
+    }
+    let width = width(screen);
     let text_width = usize::from(width.saturating_sub(4));
     let (title, paragraphs) = content(app, popup.content(), text_width, theme);
     let lines: Vec<Drawn> = paragraphs
@@ -86,6 +86,15 @@ pub(super) fn draw(
         line.draw(buffer, Rect { y, height: 1, ..body }, theme);
     }
     None
+}
+
+/// The width of a popup of text.
+pub(super) fn width(screen: Rect) -> u16 {
+    if screen.width < NARROW {
+        screen.width
+    } else {
+        (screen.width - 4).min(100)
+    }
 }
 
 pub(super) fn centred(screen: Rect, width: u16, height: u16) -> Rect {
@@ -226,9 +235,11 @@ fn command_lines(spec: &CommandSpec, available: Availability, width: usize, them
 
 fn content(app: &App, content: &Content, width: usize, theme: Theme) -> (Safe, Vec<Para>) {
     match content {
-        Content::Help | Content::Palette(_) | Content::Record(_) | Content::Act(_) => {
-            (Safe::literal("help"), help::paragraphs())
-        }
+        Content::Help
+        | Content::Palette(_)
+        | Content::Record(_)
+        | Content::Act(_)
+        | Content::Incident { .. } => (Safe::literal("help"), help::paragraphs()),
         Content::Explain {
             label,
             at,
@@ -243,7 +254,6 @@ fn content(app: &App, content: &Content, width: usize, theme: Theme) -> (Safe, V
                 .map_or_else(Vec::new, |shown| count(shown, width, theme)),
         ),
         Content::Acting => (Safe::literal("signals"), acting::paragraphs(app)),
-        Content::Incident => (Safe::literal("incident"), keep::incident(app)),
         Content::Quit { reasons } => (Safe::literal("quit?"), keep::quit(reasons)),
         Content::Problems => (
             Safe::literal("what could not be read"),

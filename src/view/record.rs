@@ -9,10 +9,11 @@ use super::popup::frame;
 use super::theme::{Theme, Tone};
 use crate::app::App;
 use crate::app::command::{self, Availability, Command};
-use crate::app::keep::Form;
+use crate::app::keep::{Form, Standing};
 use crate::journal::Record;
 use crate::journal::entry::FieldSource;
 use crate::journal::record::{Field, LeadLine, plain_between};
+use crate::journal::story::Act;
 use crate::text::Safe;
 
 /// Columns of the names of the fields, and where the screen is narrow.
@@ -25,25 +26,42 @@ const WIDE: usize = 70;
 /// What is said where there is nothing to take away: work that need not be done is not work to do.
 const NO_AUTHORITY: &str = "no authority seen: nothing to revoke";
 
-/// Returns one paragraph a field, then one an authority.
-fn lines_of(record: &Record, width: usize, theme: Theme) -> Vec<Para> {
+/// Returns the paragraphs of each field, then those of each authority.
+fn lines_of(record: &Record, width: usize, theme: Theme) -> Vec<Vec<Para>> {
     let gutter = if width >= WIDE { NAMES } else { NARROW_NAMES };
-    let fields = record.fields.iter().map(|field| {
-        let mut para = field_para(field, theme);
-        para.gutter = gutter;
-        para
-    });
-    let leads = record.leads.iter().map(|line| {
-        let mut para = lead_para(line);
-        para.gutter = gutter;
-        para
-    });
+    let fields = record.fields.iter().map(|field| field_paras(field, theme));
+    let leads = record.leads.iter().map(|line| vec![lead_para(line)]);
     let none = record.leads.is_empty().then(|| {
-        let mut para = Para::labelled(lit("authority", Tone::Plain), lit(NO_AUTHORITY, Tone::Dim));
-        para.gutter = gutter;
-        para
+        vec![Para::labelled(
+            lit("authority", Tone::Plain),
+            lit(NO_AUTHORITY, Tone::Dim),
+        )]
     });
-    fields.chain(leads).chain(none).collect()
+    let mut groups: Vec<Vec<Para>> = fields.chain(leads).chain(none).collect();
+    for para in groups.iter_mut().flatten() {
+        para.gutter = gutter;
+    }
+    groups
+}
+
+/// Returns the notes, one paragraph a line.
+fn notes_of(record: &Record) -> Vec<Para> {
+    let mut out = Vec::new();
+    for note in &record.notes {
+        let at = say(&note.at.clock(), Tone::Dim);
+        let operator = Safe::from_text(&note.operator.to_string());
+        out.extend(Para::several(at, &note.text, Tone::Plain, operator));
+    }
+    out
+}
+
+/// A field, and below it what was entered beside what the program puts together.
+fn field_paras(field: &Field, theme: Theme) -> Vec<Para> {
+    let added = field.added.as_ref().map(|added| {
+        let note = format!("entered by {}", added.operator.user);
+        Para::labelled(lit("", Tone::Plain), say(&added.value, Tone::Plain)).note(Safe::from_text(&note))
+    });
+    std::iter::once(field_para(field, theme)).chain(added).collect()
 }
 
 fn field_para(field: &Field, theme: Theme) -> Para {
@@ -51,27 +69,29 @@ fn field_para(field: &Field, theme: Theme) -> Para {
     let source = match field.source {
         Some(FieldSource::Observed) => "observed",
         Some(FieldSource::Entered) => "entered",
-        None => {
+        None if field.value.is_empty() => {
             return Para::labelled(label, lit("not recorded", Tone::Dim));
         }
+        None => "",
     };
     let note = match &field.operator {
         Some(operator) => Safe::from_text(&format!("{source} by {}", operator.user)),
         None => Safe::literal(source),
     };
     let value = plain_between(&field.value, theme.between());
-    Para::labelled(label, say(&value, Tone::Plain)).note(note)
+    let para = Para::labelled(label, say(&value, Tone::Plain));
+    if source.is_empty() { para } else { para.note(note) }
 }
 
 fn lead_para(line: &LeadLine) -> Para {
-    let mark = |word: &str, at: Option<crate::model::time::UnixMillis>| match at {
-        Some(at) => format!("[x] {word} {}", at.clock()),
+    let mark = |word: &str, act: &Option<Act>| match act {
+        Some(act) => format!("[x] {word} {}", act.short()),
         None => format!("[ ] {word}"),
     };
     let text = format!(
         "{}  {}{}  {}",
-        mark("revoked", line.revoked.as_ref().map(|act| act.at)),
-        mark("denied", line.denied.as_ref().map(|act| act.at)),
+        mark("revoked", &line.revoked),
+        mark("denied", &line.denied),
         if line.is_claimed() {
             ", check not named"
         } else {
@@ -110,12 +130,8 @@ pub(super) fn paragraphs(
         ))),
     }
     out.extend(super::keep::faults(app));
-    out.extend(lines_of(&record, width, theme));
-    for note in &record.notes {
-        let at = say(&note.at.clock(), Tone::Dim);
-        let operator = Safe::from_text(&note.operator.to_string());
-        out.extend(Para::several(at, &note.text, Tone::Plain, operator));
-    }
+    out.extend(lines_of(&record, width, theme).into_iter().flatten());
+    out.extend(notes_of(&record));
     out
 }
 
@@ -131,44 +147,46 @@ pub(super) fn form(
         height: screen.height.saturating_sub(2),
         ..screen
     };
-    let incident = app.keep().incident().map_or("", |incident| incident.title());
-    let title = format!("record: {} {}  {incident}", form.on().name, form.on().pid());
     let body = Rect {
         x: area.x + 2,
         y: area.y + 1,
         width: area.width.saturating_sub(4),
         height: area.height.saturating_sub(2),
     };
-    frame(buffer, area, &Safe::from_text(&title), "", theme);
     let width = usize::from(body.width);
+    let record = form.record(app);
     let mut lines: Vec<Drawn> = Vec::new();
     let mut chosen = 0..0;
-    for (at, para) in lines_of(&form.record(app), width, theme).iter().enumerate() {
-        let drawn = para.lines(width, true, theme);
+    for (at, group) in lines_of(&record, width, theme).iter().enumerate() {
+        let first = lines.len();
+        lines.extend(group.iter().flat_map(|para| para.lines(width, true, theme)));
         if at == form.at() {
-            chosen = lines.len()..lines.len() + drawn.len();
+            chosen = first..lines.len();
         }
-        lines.extend(drawn);
     }
+    let notes = notes_of(&record);
+    lines.extend(notes.iter().flat_map(|para| para.lines(width, true, theme)));
     let typed = form.typing().map(|typing| {
         let label = Safe::from_text(&typing.label());
         footer::typed(&theme.text(&label), &typing.text(), typing.cursor(), width, theme)
     });
-    let asked = form.typing().and_then(|typing| typing.command());
-    let asked: Vec<Drawn> = asked.map_or_else(Vec::new, |(ready, at, of)| {
-        let mut lines = Vec::new();
-        let parts = [
-            (ready.heading(at, of), Tone::Strong),
-            (ready.line(), Tone::Warning),
-        ];
-        for (text, tone) in parts {
-            lines.extend(Para::bare(safe(text, tone)).lines(width, true, theme));
-        }
-        lines
-    });
+    let asked = asked(form, width, theme);
     let below = asked.len() + usize::from(typed.is_some());
     let height = usize::from(body.height).saturating_sub(below);
-    let top = chosen.end.saturating_sub(height).min(chosen.start);
+    // At the last line that can be chosen the notes behind it are in sight, as far as there is room.
+    let end = if form.at() + 1 == record.fields.len() + record.leads.len() {
+        lines.len()
+    } else {
+        chosen.end
+    };
+    let top = end.saturating_sub(height).min(chosen.start);
+    let last = (top + height).min(lines.len());
+    let place = if lines.len() > height && height > 0 {
+        format!(" {}-{last} of {} ", top + 1, lines.len())
+    } else {
+        String::new()
+    };
+    frame(buffer, area, &title(app, form), &place, theme);
     for ((at, line), y) in lines.iter().enumerate().skip(top).take(height).zip(body.y..) {
         let row = Rect { y, height: 1, ..body };
         line.draw(buffer, row, theme);
@@ -192,6 +210,40 @@ pub(super) fn form(
         x: body.x + u16::try_from(cursor?).unwrap_or(0),
         y,
     })
+}
+
+/// Whose record it is, whether its server still runs, and of which incident.
+fn title(app: &App, form: &Form) -> Safe {
+    let incident = app.keep().incident().map_or("", |incident| incident.title());
+    let ended = match app.standing(form.on()) {
+        None | Some(Standing::Running | Standing::InSample) => String::new(),
+        Some(standing) => format!(" ({})", standing.words()),
+    };
+    let on = form.on();
+    Safe::from_text(&format!("record: {} {}{ended}  {incident}", on.name, on.pid()))
+}
+
+/// What stands above the line that is typed: a command that would be run, what may be typed, what speaks
+/// against it.
+fn asked(form: &Form, width: usize, theme: Theme) -> Vec<Drawn> {
+    let Some(typing) = form.typing() else {
+        return Vec::new();
+    };
+    let mut parts: Vec<(Safe, Tone)> = Vec::new();
+    if let Some((ready, at, of)) = typing.command() {
+        parts.push((ready.heading(at, of), Tone::Strong));
+        parts.push((ready.line(), Tone::Warning));
+    }
+    if let Some(hint) = typing.hint() {
+        let tone = if typing.is_doubted() {
+            Tone::Alarm
+        } else {
+            Tone::Dim
+        };
+        parts.push((Safe::from_text(hint), tone));
+    }
+    let lines = parts.into_iter().map(|(text, tone)| Para::bare(safe(text, tone)));
+    lines.flat_map(|para| para.lines(width, true, theme)).collect()
 }
 
 /// The step line of an instance: what is done and what is not, and of which incident; what matters most

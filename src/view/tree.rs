@@ -11,6 +11,7 @@ use crate::model::instance::{OwnerKey, Role};
 use crate::table::column::{Align, Placed, fit};
 use crate::table::tree::Scope;
 use crate::table::{ColumnId, Node, RowId, Shown, cells};
+use crate::text::Safe;
 use crate::text::width::{pad, pad_left, truncate};
 
 /// Columns between the beginning of NAME and its text: the fold sign and a blank.
@@ -87,6 +88,12 @@ pub(super) fn rows(buffer: &mut Buffer, area: Rect, app: &App, scroll: &mut Scro
                 continue;
             };
             let line = Rect { y, height: 1, ..area };
+            // What is gone is shown as it was seen last.
+            let ghost = app.nav().ghost().filter(|_| node.gone);
+            let pen = Pen {
+                shown: ghost.map_or(shown, crate::app::nav::Ghost::shown),
+                ..pen
+            };
             pen.row(buffer, line, node, at == app.nav().at());
             y += 1;
         }
@@ -110,6 +117,7 @@ fn top(before: usize, selected: usize, height: usize, rows: usize, follow: bool)
 }
 
 /// What all rows are drawn with.
+#[derive(Clone, Copy)]
 struct Pen<'a> {
     app: &'a App,
     shown: Shown<'a>,
@@ -180,7 +188,15 @@ impl Pen<'_> {
         if placed.id == ColumnId::Name {
             return name(self.app, self.shown, node, width, self.theme);
         }
-        let cell = cells::cell(self.shown, node, placed.id);
+        let cell = match self.app.nav().ghost().filter(|_| node.gone) {
+            Some(_) if placed.id == ColumnId::Finding => Safe::literal("gone"),
+            Some(ghost) if placed.id == ColumnId::Why => Safe::from_text(&format!(
+                "since {}, last seen {}",
+                ghost.gone().clock(),
+                ghost.last_seen().clock()
+            )),
+            _ => cells::cell(self.shown, node, placed.id),
+        };
         aligned(&self.theme.text(&cell), placed, self.theme)
     }
 }
@@ -226,6 +242,9 @@ fn shows_children(app: &App, node: &Node) -> bool {
 }
 
 fn tone(node: &Node, column: ColumnId) -> Tone {
+    if node.gone {
+        return Tone::Dim;
+    }
     let worst = node.figures.worst();
     match (&node.id, column) {
         (RowId::Owner(OwnerKey::Adopter(_)), ColumnId::Name) => Tone::Warning,

@@ -184,11 +184,11 @@ pub(in crate::app) fn saved(
     let Some(run) = &app.act.run else {
         return Vec::new();
     };
-    let instances: Vec<_> = run.seen.judged.instances.iter().map(|one| one.id).collect();
+    let seen = Arc::clone(&run.seen);
     match result {
-        Ok((_, lines)) => {
+        Ok((file, lines)) => {
             keep::add(app, &lines);
-            app.keep.saved.extend(instances);
+            keep::saved(app, &seen, Some(file.sha256));
             pass_over(app)
         }
         Err(why) => stop(

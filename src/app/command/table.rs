@@ -379,10 +379,10 @@ pub(super) static COMMANDS: [CommandSpec; 57] = [
             "incident",
             &[Key::Char('i')],
             Keep,
-            "open an incident: a directory with a journal; open already: show it",
+            "open an incident, a directory with a journal; open already: show its records",
         ),
         None,
-        available::writes,
+        available::shows_incident,
     ),
     with(
         entry(
@@ -404,7 +404,7 @@ pub(super) static COMMANDS: [CommandSpec; 57] = [
             "fill the record; mark leads revoked, denied; attach output, run a command",
         ),
         None,
-        available::writes,
+        available::shows_incident,
     ),
     keep::LOOK_AGAIN,
     keep::CLOSE_INCIDENT,

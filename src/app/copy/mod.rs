@@ -91,7 +91,8 @@ fn without_secrets(app: &App, text: String) -> String {
 /// Makes text of the marked rows, else of the selected one, and says what it is of.
 fn of_rows(app: &mut App, make: impl Fn(Shown<'_>, &[&Node], &Source) -> String) -> Option<(String, String)> {
     let marked = app.marked_nodes();
-    let nodes: Vec<&Node> = if marked.is_empty() {
+    let marked_none = marked.is_empty();
+    let nodes: Vec<&Node> = if marked_none {
         app.nav.node().into_iter().collect()
     } else {
         marked
@@ -101,7 +102,11 @@ fn of_rows(app: &mut App, make: impl Fn(Shown<'_>, &[&Node], &Source) -> String)
         app.say("this row counts several: select one below it, or mark some with Space".to_owned());
         return None;
     }
-    let world = app.feed.shown()?;
+    let world = match app.nav.ghost() {
+        // As it was seen last.
+        Some(ghost) if marked_none => ghost.shown().world,
+        _ => app.world()?,
+    };
     // Whatever the screen shows, a copy holds no secret.
     let mut index = Index::empty(std::sync::Arc::clone(&app.options.keep_redactor));
     index.renew(world);

@@ -102,8 +102,7 @@ pub(in crate::app) fn take(app: &mut App, world: Arc<World>) -> Vec<Effect> {
         }
         Feed::Waiting | Feed::Live(_) | Feed::Saved(_) if app.options.origin.is_some() => {
             show(app, &world);
-            let instances = world.judged.instances.iter();
-            app.keep.saved.extend(instances.map(|instance| instance.id));
+            keep::saved(app, &world, None);
             app.feed = Feed::Saved(world);
             app.rebuild(Change::World);
             Vec::new()
@@ -179,9 +178,8 @@ pub(in crate::app) fn done(app: &mut App, job: JobId, result: Result<(SavedFile,
     };
     match std::mem::replace(&mut app.feed, Feed::Waiting) {
         Feed::Freezing(freezing) if freezing.stage == Stage::Saving(job) => {
-            if matches!(saved, Saved::File(_)) {
-                let instances = freezing.shown.judged.instances.iter();
-                app.keep.saved.extend(instances.map(|instance| instance.id));
+            if let Saved::File(file) = &saved {
+                keep::saved(app, &freezing.shown, Some(file.sha256));
             }
             app.feed = Feed::Frozen(Frozen {
                 since: Since::between(&freezing.shown, &freezing.live),

@@ -1,9 +1,10 @@
 //! The end of an incident: signals whose outcome nobody saw are looked at again, and the journal is
 //! closed. Both by the operator's own key: what an entry says somebody has looked at, somebody has.
 
+use super::listed::left_open;
 use super::others::find_open;
 use super::tally::{Tallies, tally};
-use super::update::{append, left_open};
+use super::update::append;
 use crate::app::App;
 use crate::app::act;
 use crate::app::effect::{Effect, Order};
@@ -68,6 +69,7 @@ pub(super) fn closed(app: &mut App, result: Result<u64, String>) -> Vec<Effect> 
             let title = app.keep.incident.take().map(|one| one.story.title);
             app.keep.tallies = Tallies::default();
             app.keep.saved.clear();
+            app.keep.lasts.clear();
             app.keep.gone.clear();
             app.say(format!(
                 "on disk: entry {seq}: incident {} is closed",

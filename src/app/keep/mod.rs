@@ -4,9 +4,12 @@
 mod close;
 pub mod command;
 mod form;
+mod lasts;
+mod listed;
 mod others;
 mod past;
 mod record;
+mod stated;
 mod tally;
 #[cfg(test)]
 pub(crate) mod testkit;
@@ -17,17 +20,20 @@ mod update;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::effect::{JobId, Offer, Order};
-use crate::journal::{Head, Line, Past, Story};
+use crate::journal::{Head, Kept, Line, Past, Story};
 use crate::model::identity::InstanceId;
 use crate::model::time::UnixMillis;
 
 pub use command::{Configured, Placeholder};
 pub use form::{Form, Typing};
+pub use listed::{Listed, Standing};
 pub use record::Progress;
 
 pub(super) use close::{ask_close, close, look_again};
 pub(super) use command::ran;
 pub(super) use form::{key as form_key, paste as form_paste};
+pub(super) use lasts::saved;
+pub(super) use listed::open_listed;
 pub(super) use others::{elsewhere, find_open, followed, found, tick};
 pub(super) use past::{gone, look_back};
 pub(super) use record::of as record_of;
@@ -60,8 +66,10 @@ pub struct Keep {
     pub(super) unsaved: Vec<Waiting>,
     /// Commands that run, by name.
     pub(super) running: BTreeMap<JobId, String>,
-    /// Instances that a saved snapshot shows.
-    pub(super) saved: BTreeSet<InstanceId>,
+    /// Instances that a saved snapshot shows, each with the newest that does.
+    pub(super) saved: BTreeMap<InstanceId, Kept>,
+    /// The last samples that showed what newer ones do not show.
+    lasts: lasts::Lasts,
     /// What earlier samples of this run showed.
     pub(super) pasts: BTreeMap<InstanceId, Past>,
     /// Servers whose client is ordered to be journalled as gone.
@@ -183,7 +191,7 @@ impl Keep {
 
     /// Returns whether a saved snapshot shows an instance.
     pub fn is_saved(&self, instance: InstanceId) -> bool {
-        self.saved.contains(&instance)
+        self.saved.contains_key(&instance)
     }
 
     /// Returns how what is not on the disk would be called.

@@ -174,7 +174,10 @@ fn left(app: &mut App) -> Vec<Effect> {
     app.keep.tallies = Tallies::default();
     app.keep.saved.clear();
     app.keep.gone.clear();
-    if matches!(app.popup.as_ref().map(Popup::content), Some(Content::Incident)) {
+    if matches!(
+        app.popup.as_ref().map(Popup::content),
+        Some(Content::Incident { .. })
+    ) {
         app.popup = None;
     }
     app.say(format!(

@@ -9,6 +9,7 @@ use crate::model::world::World;
 
 /// Adds what a new sample shows; journals that a client has gone, where the incident tells of its server.
 pub(in crate::app) fn look_back(app: &mut App, world: &World) -> Vec<Effect> {
+    super::lasts::keep(app, world);
     for instance in &world.judged.instances {
         app.keep
             .pasts

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::tally;
 use crate::app::App;
-use crate::journal::record::plain as value_of;
+use crate::journal::record::{DOT, plain as value_of};
 use crate::journal::story::{Act, Thread};
 use crate::journal::{Evidence, InstanceRef, Record};
 use crate::model::identity::InstanceId;
@@ -31,10 +31,18 @@ pub(in crate::app) fn of(app: &App, on: &InstanceRef, world: &Arc<World>) -> Rec
     }
     let evidence = Evidence {
         file,
+        kept: app.keep.saved.get(&on.id).copied(),
         program: format!("mcpwake {}", env!("CARGO_PKG_VERSION")),
         world: Arc::clone(world),
     };
     Record::new(&thread, Some(&evidence), &app.options.keep_redactor)
+}
+
+/// Returns the record that a thread of the incident tells of, with what was seen last of its instance.
+pub(super) fn of_thread(app: &App, thread: &Thread) -> Option<Record> {
+    let on = &thread.on;
+    let world = app.world_of(on.id).or_else(|| app.feed.shown())?;
+    Some(of(app, on, world))
 }
 
 /// Returns a record as text without a border.
@@ -44,18 +52,18 @@ pub(super) fn plain(app: &App, record: &Record) -> String {
         String::new(),
     ];
     for field in &record.fields {
-        let value = if field.value.is_empty() {
+        let mut value = if field.value.is_empty() {
             "not recorded".to_owned()
         } else {
             value_of(&field.value)
         };
+        if let Some(added) = &field.added {
+            value = format!("{value} {DOT} {}", added.value);
+        }
         lines.push(format!("{}: {value}", field.name.title()));
     }
     for line in &record.leads {
-        let at = |act: &Option<Act>| {
-            act.as_ref()
-                .map_or_else(|| "no".to_owned(), |act| act.at.rfc3339())
-        };
+        let at = |act: &Option<Act>| act.as_ref().map_or_else(|| "no".to_owned(), Act::time);
         let (revoked, denied) = (at(&line.revoked), at(&line.denied));
         let claimed = if line.is_claimed() {
             ", check not named"
@@ -92,9 +100,9 @@ pub struct Progress {
 }
 
 impl App {
-    /// Returns the record of an instance of the shown world.
+    /// Returns the record of an instance, as the world on the screen shows it, else the last that did.
     pub fn record(&self, id: InstanceId) -> Option<Record> {
-        let world = self.feed.shown()?;
+        let world = self.world_of(id)?;
         let instance = world.judged.instance(id)?;
         Some(of(self, &InstanceRef::of(instance), world))
     }

@@ -28,6 +28,8 @@ struct Tally {
     /// What was journalled before this run began to count.
     before: Option<SinceRevoked>,
     counter: Counter,
+    /// The sample that this run counts from.
+    from: UnixMillis,
     /// What was ordered last, and when.
     ordered: Option<(SinceRevoked, UnixMillis)>,
 }
@@ -40,6 +42,7 @@ impl Tally {
             bytes_sent: Some(0),
             calls_attempted: None,
             calls_denied: None,
+            since: Some(self.from),
         });
         let sum = |before: Option<u64>, more: Option<u64>| before.zip(more).map(|(one, two)| one + two);
         SinceRevoked {
@@ -48,6 +51,7 @@ impl Tally {
             // Nobody reads what goes over the wire.
             calls_attempted: before.calls_attempted,
             calls_denied: before.calls_denied,
+            since: before.since,
         }
     }
 }
@@ -61,11 +65,14 @@ pub(super) fn begin(app: &mut App) {
         return;
     };
     for thread in incident.story.threads.values() {
-        if thread.revoked_between().is_some() {
+        // Of what is gone nothing can be counted.
+        let is_there = world.judged.instance(thread.on.id).is_some();
+        if is_there && thread.revoked_between().is_some() {
             app.keep.tallies.0.entry(thread.on.id).or_insert_with(|| Tally {
                 on: thread.on.clone(),
                 before: thread.since,
                 counter: Counter::from(&world, thread.on.id),
+                from: world.sample.taken_at,
                 ordered: thread.since.map(|since| (since, world.sample.taken_at)),
             });
         }
@@ -212,7 +219,8 @@ mod tests {
                 connections_opened: Some(2),
                 bytes_sent: Some(217),
                 calls_attempted: None,
-                calls_denied: None
+                calls_denied: None,
+                since: Some(UnixMillis(later(0, 100, false).sample.taken_at.0)),
             })
         );
         let record = app.record(thread.on.id).expect("a record");

@@ -47,8 +47,9 @@ pub(crate) fn opened(journal: &mut Journal, title: Option<String>, on: &World) -
         title,
         path: "/var/lib/mcpwake/incidents/one".to_owned(),
         lines: vec![line],
-        shown: Vec::new(),
+        shown: std::collections::BTreeMap::new(),
         copied: Vec::new(),
+        evidence: Vec::new(),
         problem: None,
         faults: Vec::new(),
     };

@@ -1,6 +1,8 @@
 //! What keys keep: incidents, notes, marks; what is not on the disk; what stands against quitting.
 
 mod closing;
+mod filling;
+mod leaving;
 mod others;
 
 use std::sync::Arc;
@@ -173,7 +175,7 @@ fn quitting_names_the_leads_that_were_begun_with_and_are_left_open() {
     let mut journal = Journal::of(&world);
     served(&mut app, &mut journal, "r T <enter> <esc>");
     assert_eq!(press(&mut app, "q"), [Effect::Quit], "nothing was begun");
-    for (keys, open) in [("r G d <enter> <esc>", 3), ("r G d 401 <enter> <esc>", 2)] {
+    for (keys, open) in [("r G d <enter> <enter> <esc>", 3), ("r G d 401 <enter> <esc>", 2)] {
         served(&mut app, &mut journal, keys);
         assert_eq!(press(&mut app, "q"), []);
         let Some(Content::Quit { reasons }) = app.popup().map(crate::app::popup::Popup::content) else {

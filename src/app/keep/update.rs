@@ -1,6 +1,8 @@
 //! Opening an incident, writing notes, and what the desk answers.
 
 use super::close::{closed, closes};
+use super::lasts;
+use super::listed::left_open;
 use super::others::find_open;
 use super::tally::{self, tally};
 use super::{Form, Incident, Offered, Waiting};
@@ -9,7 +11,6 @@ use crate::app::effect::{Effect, JobId, Offer, Opened, Order};
 use crate::app::popup::{Content, Popup};
 use crate::app::prompt::{Prompt, Purpose};
 use crate::app::{App, Feed};
-use crate::journal::story::{SignalState, open_signals};
 use crate::journal::{Entry, InstanceRef, Line, Story, Subject};
 use crate::model::time::UnixMillis;
 use crate::model::world::World;
@@ -34,7 +35,7 @@ pub(in crate::app) enum Then {
 /// Shows the incident; asks its title where none is open.
 pub(in crate::app) fn open(app: &mut App) -> Vec<Effect> {
     if app.keep.is_open() {
-        app.popup = Some(Popup::new(Content::Incident));
+        app.popup = Some(Popup::new(Content::Incident { at: 0 }));
         return Vec::new();
     }
     ask(app, Then::Nothing)
@@ -168,8 +169,7 @@ fn ask_note(app: &mut App, subjects: Vec<Subject>) {
 /// Opens the record of the instance that the row is, or is a member of.
 pub(in crate::app) fn record(app: &mut App) -> Vec<Effect> {
     let instance = app
-        .shown()
-        .zip(app.nav().node())
+        .selected()
         .and_then(|(shown, node)| shown.instance(node.instance?));
     let Some(on) = instance.map(InstanceRef::of) else {
         app.say("the record is one server's: select its row".to_owned());
@@ -183,7 +183,7 @@ pub(in crate::app) fn record(app: &mut App) -> Vec<Effect> {
 }
 
 fn show_record(app: &mut App, on: InstanceRef) {
-    if let Some(world) = app.feed.shown().cloned() {
+    if let Some(world) = app.world_of(on.id).or_else(|| app.feed.shown()).cloned() {
         let form = Form::new(on, world);
         app.popup = Some(Popup::new(Content::Record(Box::new(form))));
     }
@@ -191,12 +191,13 @@ fn show_record(app: &mut App, on: InstanceRef) {
 
 /// What a note is about: the row; where it counts several, the marked rows. Nothing: the incident.
 fn subjects(app: &App) -> Vec<Subject> {
+    let row = app.selected();
+    if let Some(one) = row.and_then(|(shown, node)| subject(shown, node)) {
+        return vec![one];
+    }
     let Some(shown) = app.shown() else {
         return Vec::new();
     };
-    if let Some(one) = app.nav().node().and_then(|node| subject(shown, node)) {
-        return vec![one];
-    }
     let marked = app.marked_nodes().into_iter();
     marked.filter_map(|node| subject(shown, node)).collect()
 }
@@ -320,6 +321,7 @@ pub(in crate::app) fn follow(app: &mut App, opened: Opened) {
     incident.add(&opened.lines);
     app.keep.incident = Some(incident);
     app.keep.saved.extend(opened.shown);
+    lasts::read(app, &opened.evidence);
     tally::begin(app);
 }
 
@@ -474,44 +476,4 @@ fn reasons_to_stay(app: &App) -> Vec<String> {
         reasons.push(format!("the held sample is not saved: {why}"));
     }
     reasons
-}
-
-/// The servers of the incident whose authorities are not all shown to be denied, or whose signals
-/// have no outcome.
-pub(super) fn left_open(app: &App) -> Vec<String> {
-    let (Some(world), Some(incident)) = (app.feed.shown(), app.keep.incident()) else {
-        return Vec::new();
-    };
-    // Whoever only reads leaves nothing open.
-    if app.options.read_only {
-        return Vec::new();
-    }
-    let threads = incident.story.threads.values();
-    threads
-        .filter(|thread| !(thread.leads.is_empty() && thread.signals.is_empty()))
-        .filter_map(|thread| {
-            let record = super::record::of(app, &thread.on, world);
-            let leads = record.open_leads().count();
-            let (back, signals): (Vec<&SignalState>, Vec<&SignalState>) =
-                open_signals(&record.signals).partition(|signal| signal.open_returns().next().is_some());
-            let signals = signals.len();
-            let mut parts = Vec::new();
-            if leads > 0 {
-                parts.push(format!(
-                    "{leads} of {} leads not shown to be denied",
-                    record.leads.len()
-                ));
-            }
-            if signals > 0 {
-                let noun = if signals == 1 { "signal" } else { "signals" };
-                parts.push(format!("{signals} {noun} without an outcome (Alt-l looks again)"));
-            }
-            for one in back.iter().flat_map(|signal| signal.open_returns()) {
-                let pid = one.successor.key.pid;
-                parts.push(format!("it came back as {pid} (Alt-l looks again)"));
-            }
-            let name = format!("{} {}", thread.on.name, thread.on.pid());
-            (!parts.is_empty()).then(|| format!("{name}: {}", parts.join(", ")))
-        })
-        .collect()
 }

@@ -29,21 +29,29 @@ impl Nav {
     }
 
     fn layout(&mut self, shown: Shown<'_>, query: &Query) {
+        let ghost = self.ghost_places();
         if query.is_empty() {
             self.rows = self.tree.walk(
                 |_| true,
-                |at| self.tree.node(at).is_some_and(|node| self.is_open(node)),
+                |at| ghost.contains(&at) || self.tree.node(at).is_some_and(|node| self.is_open(node)),
             );
             return;
         }
-        let kept = self.tree.matching(|node| query.matches(shown, node));
+        let mut kept = self.tree.matching(|node| query.matches(shown, node));
+        for at in &ghost {
+            kept[*at] = true;
+        }
         let open = |at: usize| {
             let Some(node) = self.tree.node(at) else {
                 return false;
             };
             let found =
                 matches!(node.id, RowId::Instance(_)) && node.role.is_none() && query.matches(shown, node);
-            if found { self.is_open(node) } else { true }
+            if found && !ghost.contains(&at) {
+                self.is_open(node)
+            } else {
+                true
+            }
         };
         self.rows = self.tree.walk(|at| kept[at], open);
     }
@@ -178,6 +186,9 @@ impl Nav {
 
     /// Remembers what the selected row stands for.
     pub(in crate::app) fn remember(&mut self, shown: Shown<'_>) {
+        if self.ghost().is_some() {
+            return;
+        }
         let Some(node) = self.node() else {
             return;
         };

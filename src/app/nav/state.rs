@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
+use super::ghost::Ghost;
 use crate::model::identity::{InstanceId, ProcessKey};
-use crate::table::{Node, Plan, RowId, Shown, Tree};
+use crate::table::{Node, Plan, RowId, Tree};
 
 /// State of the tree.
 #[derive(Debug, Default)]
@@ -21,6 +22,8 @@ pub struct Nav {
     /// The row that comes back when the filter, or another width, that hid it goes.
     pub(super) parked: Option<RowId>,
     pub(super) memory: Memory,
+    /// The row of what is gone, while it is selected.
+    pub(super) ghost: Option<Ghost>,
     /// Whether the selected row is kept in the middle.
     pub(in crate::app) follow: bool,
 }
@@ -75,10 +78,5 @@ impl Nav {
     /// Returns whether the children of a row are shown, as far as nobody filters.
     pub fn is_open(&self, node: &Node) -> bool {
         self.folds.get(&node.id).copied().unwrap_or(node.open)
-    }
-
-    /// Builds the tree anew.
-    pub(in crate::app) fn rebuild(&mut self, shown: Shown<'_>) {
-        self.tree = Tree::build(shown, &self.plan);
     }
 }

@@ -292,6 +292,8 @@ pub(crate) fn rows(app: &App) -> Vec<String> {
         .iter()
         .filter_map(|at| app.nav().tree().node(*at))
         .map(|node| {
+            let ghost = app.nav().ghost().filter(|_| node.gone);
+            let shown = ghost.map_or(shown, crate::app::nav::Ghost::shown);
             let label = crate::table::cells::label(shown, node);
             format!("{}{label}", "  ".repeat(usize::from(node.depth)))
         })

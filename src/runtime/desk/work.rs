@@ -12,7 +12,7 @@ use crate::app::freeze::SavedFile;
 use crate::app::{Attach, Copy, Followed, Material, Offer, Opened, Order, Outcome, Signalling};
 use crate::journal::entry::{AttachedFrom, SnapshotReason};
 use crate::journal::returned::Place;
-use crate::journal::{Digest, Entry, Line, Operator};
+use crate::journal::{Digest, Entry, Line, Operator, Story};
 use crate::model::host::Observer;
 use crate::model::world::World;
 use crate::platform::{Signaller, wall_clock};
@@ -335,7 +335,13 @@ impl Work {
             Ok(Entry::Opened { title, .. }) => Some(title.clone()),
             _ => None,
         });
+        let mut story = Story::default();
+        for line in &lines {
+            story.add(line);
+        }
+        let (evidence, _) = open.incident.evidence(&story);
         let opened = Opened {
+            evidence: evidence.into_iter().map(|one| one.world).collect(),
             title: title.unwrap_or_default(),
             path: open.incident.path().display().to_string(),
             shown: open.incident.shows(&lines, &on.sample.host.boot_id),

@@ -13,11 +13,12 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::Scroll;
-use super::paint::{Drawn, Para, fill, lit};
+use super::paint::{Drawn, Para, fill, lit, say};
 use super::record;
 use super::theme::{Theme, Tone};
 use crate::app::App;
 use crate::app::Excerpt;
+use crate::app::nav::Ghost;
 use crate::app::panes::{Focus, Pane};
 use crate::text::width::columns;
 
@@ -166,7 +167,7 @@ fn text(app: &App, pane: Pane, width: usize, theme: Theme) -> Laid {
         lines: Vec::new(),
         plain: Vec::new(),
     };
-    let Some((shown, node)) = app.shown().zip(app.nav().node()) else {
+    let Some((shown, node)) = app.selected() else {
         let text = "No row is selected.".to_owned();
         laid.add(text.clone(), vec![Drawn::one(text, Tone::Dim)]);
         return laid;
@@ -186,6 +187,10 @@ fn text(app: &App, pane: Pane, width: usize, theme: Theme) -> Laid {
         laid.add(rest, rest_lines);
     }
     let wraps = app.panes().wraps();
+    if let Some(ghost) = app.nav().ghost() {
+        let para = gone(ghost);
+        laid.add(para.plain(), para.lines(width, wraps, theme));
+    }
     let paragraphs = match pane {
         Pane::Evidence => evidence::paragraphs(app, &subject),
         Pane::Descriptors => descriptors::paragraphs(&subject),
@@ -209,6 +214,16 @@ fn text(app: &App, pane: Pane, width: usize, theme: Theme) -> Laid {
         laid.add(para.plain(), para.lines(width, wraps, theme));
     }
     laid
+}
+
+/// That what is shown is of the past.
+fn gone(ghost: &Ghost) -> Para {
+    let text = format!(
+        "GONE: not in the sample of {}; what is shown here is as of {}.",
+        ghost.gone().clock(),
+        ghost.last_seen().clock()
+    );
+    Para::bare(say(&text, Tone::Warning))
 }
 
 /// What a pane about processes says where the row stands for several or none.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{SMALL, USUAL, WIDE, screen};
 use crate::app::keep::Configured;
 use crate::app::keep::testkit::{Journal, serve, served};
-use crate::app::testkit::{app, app_with, live, options, press};
+use crate::app::testkit::{app, app_with, live, options, pid, press};
 use crate::app::{Effect, Event, JobId, Offer, Options, Order, Outcome, update};
 use crate::model::time::UnixMillis;
 
@@ -43,10 +43,17 @@ kept! {
     incident_120: WIDE, "m OPS-1412 <enter> seen <enter>", "i";
     marked_80: USUAL, "", "<space> <space> <up>";
     record_80: USUAL, "r OPS-1412 <enter>", "";
-    record_leads_80: USUAL, "r OPS-1412 <enter> | G v gateway <enter> | d <enter>", "";
+    record_leads_80: USUAL, "r OPS-1412 <enter> | G v gateway <enter> | d <enter> <enter>", "";
     record_typing_80: USUAL, "r OPS-1412 <enter>", "<end> k k k <enter> look for the push on the remote";
     record_typing_40: SMALL, "r OPS-1412 <enter>", "G v gateway";
-    record_120: WIDE, "r OPS-1412 <enter> | G v gateway <enter> | d <enter>", "k";
+    record_120: WIDE, "r OPS-1412 <enter> | G v gateway <enter> | d <enter> <enter>", "k";
+    record_stated_80: USUAL, "r OPS-1412 <enter> | G v by <space> anna <space> at <space> 01:07 <enter> <enter>", "";
+    record_stated_40: SMALL, "r OPS-1412 <enter>", "G v";
+    record_doubted_80: USUAL, "r OPS-1412 <enter> | G v gateway <enter>", "d <enter>";
+    record_added_80: USUAL, "r OPS-1412 <enter> | G v gateway <enter> | k k k k k <enter> ticket <enter>", "";
+    incident_records_80: USUAL, "r OPS-1412 <enter> | G v gateway <enter> | m seen <enter> | <esc>", "i";
+    incident_records_120: WIDE, "r OPS-1412 <enter> | G v gateway <enter> | m seen <enter> | <esc>", "i";
+    incident_records_40: SMALL, "r OPS-1412 <enter> | G v gateway <enter> | m seen <enter> | <esc>", "i";
     record_pane_80: USUAL, "", "6";
     record_pane_120: WIDE, "m OPS-1412 <enter> seen <enter> | r G v <enter> <esc>", "6";
     quit_80: USUAL, "i OPS-1412 <enter>", "m lost? <enter> q";
@@ -207,5 +214,33 @@ fn an_incident_that_is_open_on_another_screen_is_named_in_the_header() {
         let effects = press(&mut app, "i <enter>");
         serve(&mut app, &mut journal, effects);
         assert!(!screen(&app).contains(wanted), "{}", screen(&app));
+    }
+}
+
+#[test]
+fn the_row_of_what_is_gone_says_so_and_its_record_is_reached() {
+    for (name, (width, height)) in [("80", USUAL), ("40", SMALL)] {
+        let world = live().world();
+        let mut journal = Journal::of(&world);
+        let mut app = app(Arc::clone(&world), width, height);
+        served(
+            &mut app,
+            &mut journal,
+            "r OPS-1412 <enter> G v gateway <enter> <esc>",
+        );
+        let mut scene = live();
+        scene.seq += 1;
+        scene.sample.taken_at = crate::model::time::UnixMillis(scene.sample.taken_at.0 + 1000);
+        scene.sample.processes.remove(&pid(48_271));
+        let instances = &mut scene.judged.instances;
+        instances.retain(|one| one.lead_process().pid != pid(48_271));
+        update(&mut app, Event::World(scene.world()));
+        insta::assert_snapshot!(format!("gone_said_{name}"), screen(&app));
+        press(&mut app, "z");
+        insta::assert_snapshot!(format!("gone_{name}"), screen(&app));
+        press(&mut app, "<down> i");
+        insta::assert_snapshot!(format!("gone_listed_{name}"), screen(&app));
+        press(&mut app, "<enter> G");
+        insta::assert_snapshot!(format!("gone_record_{name}"), screen(&app));
     }
 }

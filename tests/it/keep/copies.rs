@@ -60,6 +60,7 @@ fn copy_of(argv: &[&str], title: &str) -> String {
     let thread = Thread::new(InstanceRef::of(&world.judged.instances[0]));
     let evidence = Evidence {
         file: None,
+        kept: None,
         program: "mcpwake".to_owned(),
         world,
     };

@@ -44,12 +44,16 @@ fn told() -> Vec<Entry> {
             revoked_at: kit::later(1),
             by: Some("ana".to_owned()),
             how: None,
+            done_by: None,
+            done_at: None,
         },
         Entry::Denied {
             on: on.clone(),
             lead,
             denied_at: kit::later(2),
             how: Some("401".to_owned()),
+            done_by: None,
+            done_at: None,
         },
         Entry::JobCancelled {
             on: on.clone(),
@@ -71,6 +75,7 @@ fn told() -> Vec<Entry> {
                 bytes_sent: Some(u64::MAX),
                 calls_attempted: None,
                 calls_denied: Some(0),
+                since: None,
             },
         },
         Entry::Override {

@@ -47,6 +47,8 @@ fn revoked(lead: &LeadRef, at: i64) -> Entry {
         revoked_at: kit::later(at),
         by: Some("ana at the gateway".to_owned()),
         how: None,
+        done_by: None,
+        done_at: None,
     }
 }
 
@@ -56,6 +58,8 @@ fn denied(lead: &LeadRef, at: i64) -> Entry {
         lead: lead.clone(),
         denied_at: kit::later(at),
         how: Some("token introspection: inactive".to_owned()),
+        done_by: None,
+        done_at: None,
     }
 }
 
@@ -321,8 +325,8 @@ fn what_was_entered_is_not_called_observed_and_a_denial_without_a_check_is_count
     let (from, by, ..) = source(FieldName::Authorization);
     assert_eq!(
         (from, by),
-        (Some(FieldSource::Observed), None),
-        "the leads were seen"
+        (Some(FieldSource::Entered), None),
+        "it counts entries, of which there is none yet"
     );
     let leads = leads(&world);
     append(&incident, revoked(&leads[0], 10), 11);
@@ -333,6 +337,8 @@ fn what_was_entered_is_not_called_observed_and_a_denial_without_a_check_is_count
             lead: leads[1].clone(),
             denied_at: kit::later(30),
             how,
+            done_by: None,
+            done_at: None,
         };
         append(&incident, unnamed, 31);
         let (from, by, value, export) = source(FieldName::Authorization);
@@ -478,6 +484,7 @@ fn a_client_and_a_parent_that_earlier_samples_showed_are_in_the_record() {
         });
     let evidence = Evidence {
         file: None,
+        kept: None,
         program: "mcpwake".to_owned(),
         world: Arc::new(alone),
     };

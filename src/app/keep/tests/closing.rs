@@ -109,7 +109,10 @@ fn the_list_of_the_open_incident_takes_every_letter() {
     served(&mut app, &mut journal, "i T <enter>");
     let effects = press(&mut app, "i OPS-q-incident-T-Z-m");
     assert_eq!(effects, []);
-    assert!(matches!(app.popup().map(Popup::content), Some(Content::Incident)));
+    assert!(matches!(
+        app.popup().map(Popup::content),
+        Some(Content::Incident { .. })
+    ));
     assert!(app.status().is_some_and(|said| said.contains("Esc closes")));
     press(&mut app, "<enter>");
     assert!(app.popup().is_none() && app.prompt().is_none());
@@ -230,7 +233,12 @@ fn a_signal_without_an_outcome_is_looked_at_again_by_a_key_and_never_by_itself()
         app.status()
             .is_some_and(|said| said.contains("no signal of this incident"))
     );
-    assert_eq!(press(&mut app, "q"), [Effect::Quit], "nothing is left open");
+    assert_eq!(press(&mut app, "q"), []);
+    let Some(Content::Quit { reasons }) = app.popup().map(Popup::content) else {
+        panic!("a question");
+    };
+    let left = "git 48271 (exited): 3 of 3 leads not shown to be denied";
+    assert_eq!(reasons[..], [left], "the signal has its outcome");
 }
 
 #[test]

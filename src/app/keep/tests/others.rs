@@ -196,6 +196,8 @@ fn what_a_colleague_writes_is_shown_with_the_next_tick() {
             revoked_at: UnixMillis(NOW),
             by: None,
             how: None,
+            done_by: None,
+            done_at: None,
         }),
         journal.add(&announced(&target)),
     ];
