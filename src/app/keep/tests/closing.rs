@@ -237,7 +237,7 @@ fn a_signal_without_an_outcome_is_looked_at_again_by_a_key_and_never_by_itself()
     let Some(Content::Quit { reasons }) = app.popup().map(Popup::content) else {
         panic!("a question");
     };
-    let left = "git 48271 (exited): 3 of 3 leads not shown to be denied";
+    let left = "git 48271 (exited): 2 of 3 leads not shown to be denied";
     assert_eq!(reasons[..], [left], "the signal has its outcome");
 }
 
