@@ -69,6 +69,41 @@ pub fn truncate_middle(text: &str, limit: usize, glyphs: Glyphs) -> Cow<'_, str>
     ))
 }
 
+/// Returns a command line of at most `limit` columns: directories go first, word by word from the left, since the
+/// names of program and script tell more than where they lie; then its end.
+pub fn truncate_command(line: &str, limit: usize, glyphs: Glyphs) -> Cow<'_, str> {
+    let mut over = columns(line).saturating_sub(limit);
+    if over == 0 {
+        return Cow::Borrowed(line);
+    }
+    let words = line.split(' ').map(|word| {
+        if over == 0 {
+            return Cow::Borrowed(word);
+        }
+        let short = without_directories(word, glyphs);
+        over = over.saturating_sub(columns(word).saturating_sub(columns(&short)));
+        short
+    });
+    let short = words.collect::<Vec<_>>().join(" ");
+    Cow::Owned(truncate(&short, limit, glyphs).into_owned())
+}
+
+/// Returns `…/name` of a path with directories; anything else, such as a URL or a package's name, as it is.
+fn without_directories(word: &str, glyphs: Glyphs) -> Cow<'_, str> {
+    let is_path = word.starts_with('/') || word.starts_with("./") || word.starts_with("../");
+    match word.rsplit_once('/') {
+        Some((directories, name)) if is_path && directories.len() > 1 && !name.is_empty() => {
+            // `~/name` would be another place.
+            let mark = match glyphs {
+                Glyphs::Unicode => glyphs.ellipsis(),
+                Glyphs::Ascii => "...",
+            };
+            Cow::Owned(format!("{mark}/{name}"))
+        }
+        _ => Cow::Borrowed(word),
+    }
+}
+
 /// Returns text of exactly `width` columns: cut at its end, or with blanks behind.
 pub fn pad(text: &str, width: usize, glyphs: Glyphs) -> String {
     let cut = truncate(text, width, glyphs);
@@ -191,6 +226,28 @@ mod tests {
     }
 
     #[test]
+    fn a_command_line_loses_its_directories_before_its_end() {
+        let line = "/usr/bin/node /root/.cache/lab/dist/index.js --root /srv";
+        for (limit, expected) in [
+            (60, line),
+            (52, "…/node /root/.cache/lab/dist/index.js --root /srv"),
+            (40, "…/node …/index.js --root /srv"),
+            (16, "…/node …/index.…"),
+            (0, ""),
+        ] {
+            assert_eq!(truncate_command(line, limit, Glyphs::Unicode), expected);
+        }
+        let ascii = truncate_command("/a/b/server x", 12, Glyphs::Ascii);
+        assert_eq!(ascii, ".../server x");
+        // What is no path says all of itself: a package, a URL, a directory.
+        let others = "npx @scope/server https://host/mcp /srv/ relative/path";
+        assert_eq!(
+            truncate_command(others, 53, Glyphs::Unicode),
+            truncate(others, 53, Glyphs::Unicode)
+        );
+    }
+
+    #[test]
     fn truncation_marks_the_cut() {
         assert_eq!(truncate("abcdef", 6, Glyphs::Unicode), "abcdef");
         assert_eq!(truncate("abcdef", 5, Glyphs::Unicode), "abcd…");
@@ -241,6 +298,8 @@ mod tests {
         fn no_result_is_wider_than_asked(text in "\\PC{0,40}", limit in 2usize..30) {
             prop_assert!(columns(&truncate(&text, limit, Glyphs::Unicode)) <= limit);
             prop_assert!(columns(&truncate_middle(&text, limit, Glyphs::Ascii)) <= limit);
+            let path = format!("/{text}/{text} /{text}");
+            prop_assert!(columns(&truncate_command(&path, limit, Glyphs::Unicode)) <= limit);
             prop_assert_eq!(columns(&pad(&text, limit, Glyphs::Unicode)), limit);
             prop_assert_eq!(columns(&pad_left(&text, limit, Glyphs::Ascii)), limit);
             for line in wrap(&text, limit) {

@@ -12,7 +12,7 @@ use crate::table::column::{Align, Placed, fit};
 use crate::table::tree::Scope;
 use crate::table::{ColumnId, Node, RowId, Shown, cells};
 use crate::text::Safe;
-use crate::text::width::{pad, pad_left, truncate};
+use crate::text::width::{pad, pad_left, truncate, truncate_command};
 
 /// Columns between the beginning of NAME and its text: the fold sign and a blank.
 const SIGN: usize = 2;
@@ -197,7 +197,12 @@ impl Pen<'_> {
             )),
             _ => cells::cell(self.shown, node, placed.id),
         };
-        aligned(&self.theme.text(&cell), placed, self.theme)
+        let text = self.theme.text(&cell);
+        if placed.id == ColumnId::Command {
+            let text = truncate_command(&text, width, self.theme.glyphs());
+            return aligned(&text, placed, self.theme);
+        }
+        aligned(&text, placed, self.theme)
     }
 }
 
