@@ -12,7 +12,7 @@ use crate::app::act;
 use crate::app::command::{self, Availability, Command};
 use crate::app::keep::Form;
 use crate::app::panes::Focus;
-use crate::app::popup::Content;
+use crate::app::popup::{Content, Popup};
 use crate::app::prompt::Prompt;
 use crate::model::finding::Finding;
 use crate::model::instance::Instance;
@@ -309,6 +309,23 @@ fn incident_keys(app: &App) -> &'static [(&'static str, &'static str)] {
     ]
 }
 
+/// The keys of what lies over the tree.
+fn popup_keys(app: &App, popup: &Popup) -> Vec<(&'static str, &'static str)> {
+    match popup.content() {
+        Content::Record(form) => record_keys(app, form),
+        Content::Act(dialog) => acting::keys(app, dialog),
+        Content::Acting if app.act().run().is_some_and(act::Run::can_withdraw) => {
+            vec![("x", "withdraw the rest"), ("Esc", "hide, it goes on")]
+        }
+        Content::Acting if app.act().under_way().is_some() => vec![("Esc", "hide, it goes on")],
+        Content::Acting => vec![("q Esc", "close")],
+        Content::Quit { .. } => vec![("y", "quit all the same"), ("Esc", "stay")],
+        Content::Palette(_) => vec![("Enter", "run"), ("Up Down", "choose"), ("Esc", "close")],
+        Content::Incident { .. } => incident_keys(app).to_vec(),
+        _ => vec![("Up Down PgUp PgDn", "scroll"), ("q Esc", "close")],
+    }
+}
+
 /// The keys that do something here and now.
 pub(super) fn keys(app: &App, width: usize, theme: Theme) -> Drawn {
     if app.prompt().is_none()
@@ -321,19 +338,7 @@ pub(super) fn keys(app: &App, width: usize, theme: Theme) -> Drawn {
         entries.extend(pairs.iter().map(|(key, word)| ((*key).to_owned(), *word)));
     };
     if let Some(popup) = app.popup() {
-        match popup.content() {
-            Content::Record(form) => fixed(&record_keys(app, form)),
-            Content::Act(dialog) => fixed(&acting::keys(app, dialog)),
-            Content::Acting if app.act().run().is_some_and(act::Run::can_withdraw) => {
-                fixed(&[("x", "withdraw the rest"), ("Esc", "hide, it goes on")]);
-            }
-            Content::Acting if app.act().under_way().is_some() => fixed(&[("Esc", "hide, it goes on")]),
-            Content::Acting => fixed(&[("q Esc", "close")]),
-            Content::Quit { .. } => fixed(&[("y", "quit all the same"), ("Esc", "stay")]),
-            Content::Palette(_) => fixed(&[("Enter", "run"), ("Up Down", "choose"), ("Esc", "close")]),
-            Content::Incident { .. } => fixed(incident_keys(app)),
-            _ => fixed(&[("Up Down PgUp PgDn", "scroll"), ("q Esc", "close")]),
-        }
+        fixed(&popup_keys(app, popup));
     } else if let Some(why) = app.prompt().and_then(Prompt::complaint) {
         return Drawn::one(format!(" {}", theme.text(&Safe::from_text(why))), Tone::Warning);
     } else if app.prompt().is_some_and(|prompt| !prompt.is_of_the_tree()) {
