@@ -36,6 +36,10 @@ pub fn incident(export: &Export) -> String {
     };
     let mut out = format!("# {} on {}\n\n", words(&export.title), words(&export.host));
     if let Some(opened) = &export.opened {
+        let closed = export.closed.as_ref().map_or_else(String::new, |act| {
+            let by = words(&act.operator.to_string());
+            format!(", closed {} by {by}", moment(act.at))
+        });
         line(
             &mut out,
             &format!(
@@ -43,7 +47,7 @@ pub fn incident(export: &Export) -> String {
                 code(&Safe::from_text(&export.incident)),
                 moment(opened.at),
                 words(&opened.operator.to_string()),
-                if export.closed.is_some() { ", closed" } else { "" }
+                closed
             ),
         );
     }
@@ -177,6 +181,10 @@ fn first_page(out: &mut String, page: &FirstPage, newest: &[Note], earlier: usiz
         );
     } else {
         list(out, "Open leads", page.open_leads.iter().map(|lead| words(lead)));
+    }
+    if !page.follow_ups.is_empty() {
+        let said = page.follow_ups.iter().map(|line| words(line));
+        list(out, "Follow-up, as operators say", said);
     }
     list(
         out,

@@ -29,6 +29,8 @@ pub struct FirstPage {
     pub unresolved_signals: Vec<String>,
     /// What the newest snapshot shows and the journal tells nothing of; `null`: there is no snapshot.
     pub not_handled: Option<Unhandled>,
+    /// What operators say of servers that is left to be done, or why one stays.
+    pub follow_ups: Vec<String>,
     /// What the procedure wants next.
     pub next_step: String,
 }
@@ -46,6 +48,7 @@ impl FirstPage {
             not_handled: evidence
                 .first()
                 .map(|newest| Unhandled::new(story, newest, redactor)),
+            follow_ups: Vec::new(),
             next_step: String::new(),
         };
         for record in records {
@@ -70,6 +73,8 @@ impl FirstPage {
             self.open_leads
                 .push(format!("{name}: {}: {state}{denied}", line.lead.brief()));
         }
+        self.follow_ups
+            .extend(record.said_left.iter().map(|left| format!("{name}: {left}")));
         for other in record.others.iter().filter(|other| other.gone.is_none()) {
             let meaning = truncate(&other.meaning, MEANING, Glyphs::Unicode);
             self.other_leads
@@ -159,8 +164,8 @@ fn next_step(story: &Story, records: &[Record], unhandled: Option<&Unhandled>) -
         if let Some(signal) = open_signals(&record.signals).next() {
             return format!("look again at {name}: {}", signal_line(signal));
         }
-        if record.signals.is_empty() && record.ended.is_none() {
-            return format!("end {name} with TERM, or note why it stays");
+        if record.signals.is_empty() && record.ended.is_none() && record.said_left.is_none() {
+            return format!("end {name} with TERM, or say in its follow-up why it stays");
         }
     }
     let left = unhandled.filter(|left| !left.servers.is_empty());

@@ -174,6 +174,9 @@ pub struct Record {
     pub ended: Option<Gone>,
     /// Cancelled remote jobs.
     pub jobs: Vec<Job>,
+    /// What an operator entered as what is left to be done; it stands among the fields too.
+    #[serde(skip)]
+    pub said_left: Option<String>,
     /// What it did since the first revocation.
     pub since_revoked: Option<SinceRevoked>,
     /// Signals.
@@ -249,6 +252,7 @@ impl Record {
                 })
                 .collect(),
             since_revoked: thread.since,
+            said_left: typed(thread, FieldName::FollowUp).map(|filled| filled.value.clone()),
             signals: thread.signals.clone(),
             notes: thread.notes.clone(),
             evidence: seen.map(|(evidence, instance)| Seen::new(evidence, instance, &departed, redactor)),

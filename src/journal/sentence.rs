@@ -65,7 +65,12 @@ pub(super) fn sentence(entry: &Entry) -> Option<String> {
                 source.word()
             )
         }
-        Entry::Override { missing, .. } => format!("passed over: {}", missing.join(", ")),
+        Entry::Override { on, missing } => {
+            let on = on
+                .as_ref()
+                .map_or_else(String::new, |on| format!("{}: ", named(on)));
+            format!("{on}passed over: {}", missing.join(", "))
+        }
         Entry::AboutToSignal { .. } | Entry::Sent { .. } | Entry::Outcome { .. } | Entry::CameBack { .. } => {
             return about_signal(entry);
         }

@@ -49,7 +49,7 @@ pub struct Server {
 
 impl Unhandled {
     /// Returns what the newest snapshot shows and the journal tells nothing of.
-    pub(super) fn new(story: &Story, newest: &Evidence, redactor: &Redactor) -> Self {
+    pub fn new(story: &Story, newest: &Evidence, redactor: &Redactor) -> Self {
         let ended = ended(story);
         let judged = &newest.world.judged;
         let rest: Vec<&Instance> = judged

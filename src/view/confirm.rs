@@ -290,7 +290,13 @@ impl Paper<'_> {
             out.push(Para::bare(self.text(&client, Tone::Alarm)));
         }
         for item in self.dialog.plan().items.iter().filter(|item| item.ticked) {
-            if let Some(state) = self.app.signals_of_others(item.target.key).last() {
+            let others = self.app.signals_of_others(item.target.key);
+            // CONT goes with another signal, and has no outcome of its own.
+            let mut telling = others
+                .iter()
+                .rev()
+                .filter(|state| state.signal != Signal::Cont.word());
+            if let Some(state) = telling.next() {
                 out.push(Para::bare(self.text(&told(state), Tone::Alarm)));
             }
         }

@@ -1,6 +1,8 @@
 //! The end of an incident: signals whose outcome nobody saw are looked at again, and the journal is
 //! closed. Both by the operator's own key: what an entry says somebody has looked at, somebody has.
 
+use std::sync::Arc;
+
 use super::listed::left_open;
 use super::others::find_open;
 use super::tally::{Tallies, tally};
@@ -9,9 +11,10 @@ use crate::app::App;
 use crate::app::act;
 use crate::app::effect::{Effect, Order};
 use crate::app::prompt::{Prompt, Purpose};
-use crate::journal::Entry;
 use crate::journal::entry::OutcomeKind;
 use crate::journal::story::{SignalState, open_signals};
+use crate::journal::unhandled::Unhandled;
+use crate::journal::{Entry, Evidence};
 use crate::model::world::World;
 
 /// A dead process that nobody has waited for.
@@ -28,7 +31,8 @@ pub(in crate::app) fn ask_close(app: &mut App) {
         let text = format!("not closed yet: {first} is under way");
         return app.say(text);
     }
-    let left = left_open(app);
+    let mut left = left_open(app);
+    left.extend(not_handled(app));
     let why = if left.is_empty() {
         "Nothing is known to be left open. Enter: close; Esc: keep it open".to_owned()
     } else {
@@ -38,6 +42,19 @@ pub(in crate::app) fn ask_close(app: &mut App) {
         purpose: Purpose::Close { why },
         input: String::new().into(),
     });
+}
+
+/// Counts the servers in trouble that the newest sample shows and the journal tells nothing of.
+fn not_handled(app: &App) -> Option<String> {
+    let story = app.keep.incident()?.story();
+    let newest = Evidence {
+        file: None,
+        kept: None,
+        program: String::new(),
+        world: Arc::clone(app.feed.newest()?),
+    };
+    let left = Unhandled::new(story, &newest, &app.options.keep_redactor);
+    (!left.servers.is_empty()).then(|| format!("{} seen and not handled", left.counted()))
 }
 
 /// Orders the entry that closes the incident.

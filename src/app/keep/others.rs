@@ -137,6 +137,7 @@ fn disturb(app: &mut App, new: &[Line]) {
     };
     let ticked = dialog.ticked();
     let mut said = None;
+    let mut ended = false;
     for line in new {
         if let Ok(Entry::AboutToSignal { signal, targets, .. }) = &line.entry
             && let Some(target) = targets.iter().find(|target| ticked.contains(&target.key))
@@ -147,9 +148,27 @@ fn disturb(app: &mut App, new: &[Line]) {
             ));
         }
     }
+    for line in new {
+        if let Ok(Entry::Outcome {
+            target,
+            signal,
+            outcome,
+            ..
+        }) = &line.entry
+            && outcome.is_end()
+            && ticked.contains(&target.key)
+        {
+            let (pid, operator) = (target.key.pid, &line.operator);
+            said = Some(format!("{signal} to {pid} by {operator}: {}", outcome.words()));
+            ended = true;
+        }
+    }
     if let Some(said) = said {
         dialog.input.clear();
         app.say(said);
+    }
+    if ended {
+        app.popup = None;
     }
 }
 

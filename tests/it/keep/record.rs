@@ -77,6 +77,15 @@ fn next_step(incident: &Incident) -> String {
         .next_step
 }
 
+fn follow_up(value: &str) -> Entry {
+    Entry::Field {
+        on: target().instance.unwrap(),
+        field: FieldName::FollowUp,
+        value: value.to_owned(),
+        source: FieldSource::Entered,
+    }
+}
+
 /// Walks the procedure; after each step the first page names the next one.
 #[test]
 fn the_next_step_follows_the_procedure() {
@@ -103,8 +112,18 @@ fn the_next_step_follows_the_procedure() {
     append(&incident, denied(&leads[1], 32), 33);
     assert_eq!(
         next_step(&incident),
-        "end git (9) with TERM, or note why it stays"
+        "end git (9) with TERM, or say in its follow-up why it stays"
     );
+    let stays = "stays: the data team decides";
+    append(&incident, follow_up(stays), 34);
+    let page = incident.tell().unwrap().export(&kit::redactor()).first_page;
+    assert_eq!(page.follow_ups, [format!("git (9): {stays}")]);
+    assert!(
+        page.next_step.starts_with("close the incident"),
+        "{}",
+        page.next_step
+    );
+    append(&incident, follow_up(""), 35);
     let announced = Entry::AboutToSignal {
         signal: "TERM".to_owned(),
         targets: vec![target()],

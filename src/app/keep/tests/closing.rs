@@ -265,7 +265,8 @@ fn an_incident_is_closed_with_what_is_left_and_nothing_is_written_behind_it() {
     assert_eq!(label, "close, what is left: ");
     assert!(
         why.starts_with("Enter: close all the same. LEFT OPEN: git 48271: ")
-            && why.contains("1 signal without an outcome"),
+            && why.contains("1 signal without an outcome")
+            && why.ends_with("; 2 servers (held 1, wedged 1) seen and not handled"),
         "{why}"
     );
     let effects = press(&mut app, "the-remote <enter>");

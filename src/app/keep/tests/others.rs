@@ -254,6 +254,33 @@ fn a_confirmation_begun_before_a_colleague_signalled_does_not_count() {
 }
 
 #[test]
+fn a_dialog_over_what_a_colleague_has_ended_is_closed_and_says_so() {
+    let mut bench = Bench::new(live());
+    bench.press("T OPS-1412 <enter> o 27");
+    let world = live().world();
+    let (_, target) = git(&world);
+    let line = bench.journal.add(&announced(&target));
+    let announced = Some(line.seq);
+    follow(&mut bench.app, vec![line]);
+    let outcome = Entry::Outcome {
+        signal: "TERM".to_owned(),
+        target,
+        outcome: OutcomeKind::Exited,
+        after_ms: Some(12),
+        announced,
+        detail: None,
+    };
+    let line = bench.journal.add(&outcome);
+    follow(&mut bench.app, vec![line]);
+    assert!(bench.app.popup().is_none());
+    let said = bench.said();
+    assert!(
+        said.starts_with("TERM to 48271 by ") && said.ends_with(": exited"),
+        "{said}"
+    );
+}
+
+#[test]
 fn an_incident_that_a_colleague_has_closed_is_left_once_nothing_is_on_its_way() {
     let (mut app, mut journal, _) = open_app();
     let note = press(&mut app, "m late <enter>");
