@@ -4,7 +4,7 @@ use super::entry::{AttachedFrom, Entry, SnapshotReason};
 use super::export::named;
 use super::record::moment;
 use super::returned;
-use super::subject::TargetRef;
+use super::subject::{InstanceRef, TargetRef};
 use crate::model::time::UnixMillis;
 
 /// Returns an entry as a sentence; `None` for what only a record tells.
