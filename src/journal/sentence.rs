@@ -65,12 +65,7 @@ pub(super) fn sentence(entry: &Entry) -> Option<String> {
                 source.word()
             )
         }
-        Entry::Override { on, missing } => {
-            let on = on
-                .as_ref()
-                .map_or_else(String::new, |on| format!("{}: ", named(on)));
-            format!("{on}passed over: {}", missing.join(", "))
-        }
+        Entry::Override { on, missing } => passed_over(on.as_ref(), missing),
         Entry::AboutToSignal { .. } | Entry::Sent { .. } | Entry::Outcome { .. } | Entry::CameBack { .. } => {
             return about_signal(entry);
         }
@@ -90,6 +85,12 @@ pub(super) fn sentence(entry: &Entry) -> Option<String> {
             .as_ref()
             .map_or_else(|| "closed".to_owned(), |left| format!("closed; left: {left}")),
     })
+}
+
+/// Tells which steps were passed over, and of which server.
+fn passed_over(on: Option<&InstanceRef>, missing: &[String]) -> String {
+    let on = on.map_or_else(String::new, |on| format!("{}: ", named(on)));
+    format!("{on}passed over: {}", missing.join(", "))
 }
 
 /// What was taken away, with who did it and how.
