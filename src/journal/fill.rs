@@ -237,8 +237,11 @@ impl Maker<'_> {
     }
 
     fn since(&self) -> Option<[Piece; 2]> {
-        let since = self.thread.since.as_ref()?;
         let revoked = self.thread.revoked_between().map(|(first, _)| first);
+        let Some(since) = self.thread.since.as_ref() else {
+            let unknown = "seen since then: nothing was counted, what it did is not known";
+            return revoked.map(|_| [Piece::Between, Piece::Words(unknown.to_owned())]);
+        };
         // No sample of the time before is counted.
         let counted = match (since.since, revoked) {
             (Some(counted), Some(revoked)) if counted > revoked => {

@@ -275,6 +275,12 @@ fn the_fields_say_what_was_seen_entered_and_not_recorded() {
         },
         31,
     );
+    let uncounted = incident.tell().unwrap().export(&kit::redactor());
+    let told = field(&uncounted.records[0], FieldName::Revocation);
+    assert!(
+        told.ends_with("nothing was counted, what it did is not known"),
+        "{told}"
+    );
     let counts = SinceRevoked {
         connections_opened: Some(2),
         ..SinceRevoked::default()
@@ -369,7 +375,9 @@ fn what_was_entered_is_not_called_observed_and_a_denial_without_a_check_is_count
         let (from, _, value, _) = source(FieldName::Revocation);
         assert_eq!(from, Some(FieldSource::Entered));
         assert!(
-            value.ends_with("denied 2026-12-01 01:08:02Z, check not named"),
+            value.contains(
+                "denied 2026-12-01 01:08:02Z, check not named · seen since then: nothing was counted"
+            ),
             "{value}"
         );
         let (_, _, value, _) = source(FieldName::FollowUp);
