@@ -18,7 +18,7 @@ pub struct Tail {
     joint: Joint,
     /// The file as the last look found it.
     mark: Option<Mark>,
-    /// Whether a line was found that does not join: nothing behind it is read.
+    /// Whether the last look found a line that does not join: nothing behind it is read.
     broken: bool,
 }
 
@@ -43,6 +43,8 @@ pub struct Added {
     pub anew: bool,
     /// Whether it does not hold from here on, and was not found so before.
     pub breaks: bool,
+    /// Whether it was found not to hold, and holds now.
+    pub mended: bool,
 }
 
 impl Default for Tail {
@@ -69,12 +71,9 @@ impl Tail {
         if anew {
             *self = Self::default();
         }
-        let was_broken = self.broken;
-        let lines = if was_broken {
-            Vec::new()
-        } else {
-            self.lines(path).map_err(StoreError::io("read", path))?
-        };
+        // What does not join may have been put right since.
+        let was_broken = std::mem::take(&mut self.broken);
+        let lines = self.lines(path).map_err(StoreError::io("read", path))?;
         // What is written while this reads is another mark for the next look.
         self.mark = Some(mark);
         Ok(Added {
@@ -82,6 +81,7 @@ impl Tail {
             changed: true,
             anew,
             breaks: self.broken && !was_broken,
+            mended: was_broken && !self.broken,
         })
     }
 

@@ -69,6 +69,14 @@ fn a_tail_says_where_a_journal_does_not_simply_go_on() {
     file.write_all(b"more\n").unwrap();
     let added = tail.read(&journal).unwrap();
     assert!(added.changed && !added.breaks && added.lines.is_empty());
+    // What was put right is read on from there.
+    fs::write(&journal, &bytes).unwrap();
+    incident
+        .append(kit::note("two"), &kit::operator(), kit::NOW)
+        .unwrap();
+    let added = tail.read(&journal).unwrap();
+    assert!(added.mended && !added.breaks && !added.anew);
+    assert_eq!(added.lines.len(), 1);
     // Shorter than what was read.
     fs::write(&journal, &bytes[..bytes.len() / 2]).unwrap();
     assert!(tail.read(&journal).unwrap().anew);
