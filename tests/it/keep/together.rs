@@ -56,6 +56,10 @@ fn a_tail_says_where_a_journal_does_not_simply_go_on() {
     assert_eq!(numbers(&mut tail, &journal), [1, 2]);
     // Another file in its place, with the same bytes.
     let bytes = fs::read(&journal).unwrap();
+    incident
+        .append(kit::note("two"), &kit::operator(), kit::NOW)
+        .unwrap();
+    let longer = fs::read(&journal).unwrap();
     fs::remove_file(&journal).unwrap();
     fs::write(&journal, &bytes).unwrap();
     let added = tail.read(&journal).unwrap();
@@ -70,10 +74,7 @@ fn a_tail_says_where_a_journal_does_not_simply_go_on() {
     let added = tail.read(&journal).unwrap();
     assert!(added.changed && !added.breaks && added.lines.is_empty());
     // What was put right is read on from there.
-    fs::write(&journal, &bytes).unwrap();
-    incident
-        .append(kit::note("two"), &kit::operator(), kit::NOW)
-        .unwrap();
+    fs::write(&journal, &longer).unwrap();
     let added = tail.read(&journal).unwrap();
     assert!(added.mended && !added.breaks && !added.anew);
     assert_eq!(added.lines.len(), 1);
