@@ -41,10 +41,17 @@ pub struct Added {
     /// Whether the journal is another than the one that was read before: it became shorter, was replaced,
     /// or was written to where it had been read already. The lines are all of it then.
     pub anew: bool,
-    /// Whether it does not hold from here on, and was not found so before.
-    pub breaks: bool,
-    /// Whether it was found not to hold, and holds now.
-    pub mended: bool,
+    /// Whether its lines join, where the look before found otherwise.
+    pub turn: Option<Turn>,
+}
+
+/// What became of the chain since the look before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// It does not hold from here on.
+    Breaks,
+    /// It holds again.
+    Mended,
 }
 
 impl Default for Tail {
@@ -80,8 +87,11 @@ impl Tail {
             lines,
             changed: true,
             anew,
-            breaks: self.broken && !was_broken,
-            mended: was_broken && !self.broken,
+            turn: match (was_broken, self.broken) {
+                (false, true) => Some(Turn::Breaks),
+                (true, false) => Some(Turn::Mended),
+                _ => None,
+            },
         })
     }
 
