@@ -354,11 +354,15 @@ impl App {
         let redactor = Arc::clone(&self.options.redactor);
         let before = self.laid_out.replace(world);
         // A sample that shows it dead says little of it.
-        let alive = match self.nav.selected() {
-            Some(RowId::Instance(id)) => self.world_of(*id).map(Arc::clone),
-            _ => None,
+        let (alive, gone) = match self.nav.selected() {
+            Some(RowId::Instance(id)) => (self.world_of(*id).map(Arc::clone), self.gone_since(*id)),
+            _ => (None, None),
         };
-        let before = alive.or(before).map(|world| Before { world, redactor });
+        let before = alive.or(before).map(|world| Before {
+            world,
+            redactor,
+            gone,
+        });
         let Some((nav, shown, ..)) = self.parts() else {
             return;
         };

@@ -49,6 +49,11 @@ pub struct Gone {
 }
 
 impl Gone {
+    /// Returns which of two tells when: a signal that came too late knows less than the one before it.
+    fn or_told(self, other: Self) -> Self {
+        if self.at.is_some() { self } else { other }
+    }
+
     /// Returns `gone with process 3883 at 2026-12-01 08:20:01Z`.
     pub fn words(&self) -> String {
         let pid = self.pid;
@@ -142,7 +147,10 @@ impl<'a> Departed<'a> {
             at: at.map(|(sent, after)| UnixMillis(sent.0.saturating_add(after))),
             missing_at: None,
         };
-        self.ends.insert(state.target.key, gone);
+        self.ends
+            .entry(state.target.key)
+            .and_modify(|known| *known = known.or_told(gone))
+            .or_insert(gone);
         // What is left stands last.
         let last = found.detail.as_deref().and_then(|text| text.rsplit("; ").next());
         if last == Some(NOTHING_LEFT) {

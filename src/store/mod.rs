@@ -20,5 +20,5 @@ pub use error::StoreError;
 pub use incident::{Attachment, Incident, Opened, Opening, Summary};
 pub use place::{Access, Store};
 pub use snapshot::Snapshot;
-pub use tail::{Added, Tail};
+pub use tail::{Added, Tail, Turn};
 pub use tell::Telling;

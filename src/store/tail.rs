@@ -18,7 +18,7 @@ pub struct Tail {
     joint: Joint,
     /// The file as the last look found it.
     mark: Option<Mark>,
-    /// Whether a line was found that does not join: nothing behind it is read.
+    /// Whether the last look found a line that does not join: nothing behind it is read.
     broken: bool,
 }
 
@@ -41,8 +41,17 @@ pub struct Added {
     /// Whether the journal is another than the one that was read before: it became shorter, was replaced,
     /// or was written to where it had been read already. The lines are all of it then.
     pub anew: bool,
-    /// Whether it does not hold from here on, and was not found so before.
-    pub breaks: bool,
+    /// Whether its lines join, where the look before found otherwise.
+    pub turn: Option<Turn>,
+}
+
+/// What became of the chain since the look before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// It does not hold from here on.
+    Breaks,
+    /// It holds again.
+    Mended,
 }
 
 impl Default for Tail {
@@ -69,19 +78,20 @@ impl Tail {
         if anew {
             *self = Self::default();
         }
-        let was_broken = self.broken;
-        let lines = if was_broken {
-            Vec::new()
-        } else {
-            self.lines(path).map_err(StoreError::io("read", path))?
-        };
+        // What does not join may have been put right since.
+        let was_broken = std::mem::take(&mut self.broken);
+        let lines = self.lines(path).map_err(StoreError::io("read", path))?;
         // What is written while this reads is another mark for the next look.
         self.mark = Some(mark);
         Ok(Added {
             lines,
             changed: true,
             anew,
-            breaks: self.broken && !was_broken,
+            turn: match (was_broken, self.broken) {
+                (false, true) => Some(Turn::Breaks),
+                (true, false) => Some(Turn::Mended),
+                _ => None,
+            },
         })
     }
 

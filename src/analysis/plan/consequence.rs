@@ -153,8 +153,9 @@ impl<'a> Case<'a> {
             }
         }
         let by: Vec<String> = by.into_iter().collect();
+        // A loop in a shell, or a timer, starts one again and is not seen to before it does.
         let text = if by.is_empty() {
-            "nobody".to_owned()
+            "nobody known".to_owned()
         } else {
             some(&by)
         };

@@ -275,7 +275,7 @@ fn who_loses_a_server_and_who_may_start_it_again() {
     );
     assert_eq!(
         said(&world, &plan, Signal::Term, Topic::Restart),
-        "Restart by: nobody."
+        "Restart by: nobody known."
     );
 }
 
@@ -301,7 +301,7 @@ fn a_launcher_that_nobody_knows_may_start_its_server_again() {
     let all = with_tick(&plan, &[110, 120, 130]);
     assert_eq!(
         said(&world, &all, Signal::Term, Topic::Restart),
-        "Restart by: nobody."
+        "Restart by: nobody known."
     );
 }
 

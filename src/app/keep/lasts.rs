@@ -52,6 +52,11 @@ pub(super) fn keep(app: &mut App, world: &World) {
     if let Some(Content::Record(form)) = app.popup.as_ref().map(|popup| &popup.content) {
         wanted.push(form.on().id);
     }
+    // What a held sample shows can be selected, and followed after the thaw.
+    if !app.feed.is_live() {
+        let held = app.feed.shown().into_iter();
+        wanted.extend(held.flat_map(|held| held.judged.instances.iter().map(|one| one.id)));
+    }
     let threads = app.keep.incident.as_ref().map(|incident| &incident.story.threads);
     app.keep.lasts.retain(|id, _| {
         !shows_alive(world, *id)

@@ -6,7 +6,7 @@ use super::record;
 use crate::app::App;
 use crate::app::popup::{Content, Popup};
 use crate::journal::entry::OutcomeKind;
-use crate::journal::story::Thread;
+use crate::journal::story::{SignalState, Thread};
 use crate::journal::{InstanceRef, Record};
 use crate::model::world::World;
 
@@ -58,9 +58,18 @@ impl Listed {
         (revoked, denied, leads.len())
     }
 
-    /// Returns what came of the last signal; `None`: there was none.
+    /// Returns what came of the last signal; `None`: there was none. Of two signals at once the one that came too
+    /// late says less than the one that ended it.
     pub fn outcome(&self) -> Option<String> {
-        let last = self.record.signals.last()?;
+        let signals = &self.record.signals;
+        let last = signals.last()?;
+        let outcome = |state: &SignalState| state.outcome.as_ref().map(|found| found.outcome);
+        let late = outcome(last) == Some(OutcomeKind::AlreadyGone);
+        let mut ended = signals.iter().rev().filter(|state| {
+            state.target.key == last.target.key
+                && outcome(state).is_some_and(|one| one.is_end() && one != OutcomeKind::AlreadyGone)
+        });
+        let last = ended.next().filter(|_| late).unwrap_or(last);
         Some(match (&last.outcome, &last.refused) {
             (Some(found), _) => {
                 let after = found

@@ -53,6 +53,21 @@ fn the_first_note_asks_for_a_title_once() {
 }
 
 #[test]
+fn an_entry_that_is_not_read_back_is_not_given_the_number_of_another() {
+    let world = live().world();
+    let mut app = app(Arc::clone(&world), 80, 24);
+    let mut journal = Journal::of(&world);
+    let _ = served(&mut app, &mut journal, "m T <enter> one <enter>");
+    let effects = press(&mut app, "m two <enter>");
+    let Some(Effect::Desk(job, Order::Append(_))) = effects.into_iter().next() else {
+        panic!("a note is appended");
+    };
+    update(&mut app, Event::Done(job, Outcome::Written(Ok(Vec::new()))));
+    let said = "on disk, behind what is not as it was written: the note on git 48271";
+    assert_eq!(app.status(), Some(said));
+}
+
+#[test]
 fn it_is_said_that_a_secret_was_left_out() {
     let world = live().world();
     let mut app = app(Arc::clone(&world), 80, 24);

@@ -353,7 +353,13 @@ pub(in crate::app) fn written(app: &mut App, job: JobId, result: Result<Vec<Line
                 } else {
                     ""
                 };
-                app.say(format!("on disk: entry {seq}: {}{less}", waiting.what));
+                // Behind a line that does not join nothing is read, one's own entry neither.
+                let place = if lines.is_empty() {
+                    "on disk, behind what is not as it was written".to_owned()
+                } else {
+                    format!("on disk: entry {seq}")
+                };
+                app.say(format!("{place}: {}{less}", waiting.what));
             }
         }
         Err(why) => {

@@ -62,6 +62,8 @@ pub(in crate::app) struct Before {
     pub(in crate::app) world: Arc<World>,
     /// Removes secrets from command lines.
     pub(in crate::app) redactor: Arc<Redactor>,
+    /// The first sample without what is selected, where one behind a held sample showed it.
+    pub(in crate::app) gone: Option<UnixMillis>,
 }
 
 impl Nav {
@@ -181,7 +183,7 @@ fn ghost(old: &Tree, id: &RowId, shown: Shown<'_>, before: Before) -> Option<Gho
         node,
         index,
         path,
-        gone: sample.taken_at,
+        gone: before.gone.unwrap_or(sample.taken_at),
         world: before.world,
     })
 }

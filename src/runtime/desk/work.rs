@@ -423,7 +423,7 @@ impl Open {
     /// Reads what was added since, by anybody.
     pub(super) fn new_lines(&mut self) -> Result<Vec<Line>, StoreError> {
         let added = self.tail.read(&self.incident.journal())?;
-        self.doubtful |= added.anew || added.breaks;
+        self.doubtful |= added.anew || added.turn.is_some();
         Ok(added.lines)
     }
 

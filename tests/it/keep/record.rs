@@ -240,6 +240,8 @@ fn of_two_operators_at_once_each_outcome_is_that_of_its_own_signal() {
         line.contains("exited after 2 ms; KILL not sent") && line.ends_with("already gone"),
         "{line}"
     );
+    let end = export.records[0].ended.expect("its end").at;
+    assert_eq!(end.map(|at| at.0 - kit::later(12).0), Some(2));
 }
 
 #[test]

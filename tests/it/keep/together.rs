@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use mcpwake::journal::{Entry, Operator};
 use mcpwake::model::time::UnixMillis;
-use mcpwake::store::{Snapshot, Tail};
+use mcpwake::store::{Snapshot, Tail, Turn};
 
 use super::kit::{self, State};
 use crate::pty::harness::{Seen, Start, Terminal};
@@ -37,11 +37,11 @@ fn a_tail_reads_what_was_added_and_nothing_twice() {
     let mut file = OpenOptions::new().append(true).open(&journal).unwrap();
     file.write_all(b"{\"seq\":4").unwrap();
     let added = tail.read(&journal).unwrap();
-    assert!(added.changed && added.lines.is_empty() && !added.breaks);
+    assert!(added.changed && added.lines.is_empty() && added.turn.is_none());
     append("three");
     let added = tail.read(&journal).unwrap();
     assert_eq!(added.lines.len(), 2, "the torn line, and the note");
-    assert!(!added.anew && !added.breaks);
+    assert!(!added.anew && added.turn.is_none());
 }
 
 #[test]
@@ -56,19 +56,28 @@ fn a_tail_says_where_a_journal_does_not_simply_go_on() {
     assert_eq!(numbers(&mut tail, &journal), [1, 2]);
     // Another file in its place, with the same bytes.
     let bytes = fs::read(&journal).unwrap();
+    incident
+        .append(kit::note("two"), &kit::operator(), kit::NOW)
+        .unwrap();
+    let longer = fs::read(&journal).unwrap();
     fs::remove_file(&journal).unwrap();
     fs::write(&journal, &bytes).unwrap();
     let added = tail.read(&journal).unwrap();
-    assert!(added.anew && !added.breaks);
+    assert!(added.anew && added.turn.is_none());
     assert_eq!(added.lines.len(), 2);
     // A line that does not join is where it ends, and is said once.
     let mut file = OpenOptions::new().append(true).open(&journal).unwrap();
     file.write_all(&bytes).unwrap();
     let added = tail.read(&journal).unwrap();
-    assert!(added.breaks && added.lines.is_empty());
+    assert!(added.turn == Some(Turn::Breaks) && added.lines.is_empty());
     file.write_all(b"more\n").unwrap();
     let added = tail.read(&journal).unwrap();
-    assert!(added.changed && !added.breaks && added.lines.is_empty());
+    assert!(added.changed && added.turn.is_none() && added.lines.is_empty());
+    // What was put right is read on from there.
+    fs::write(&journal, &longer).unwrap();
+    let added = tail.read(&journal).unwrap();
+    assert!(added.turn == Some(Turn::Mended) && !added.anew);
+    assert_eq!(added.lines.len(), 1);
     // Shorter than what was read.
     fs::write(&journal, &bytes[..bytes.len() / 2]).unwrap();
     assert!(tail.read(&journal).unwrap().anew);

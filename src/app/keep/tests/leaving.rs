@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use super::super::Standing;
 use super::super::testkit::{Journal, opened, served};
-use crate::app::effect::{Effect, Order};
+use crate::app::effect::{Effect, Followed, Order, Outcome};
 use crate::app::popup::{Content, Popup};
-use crate::app::testkit::{app, app_with, live, options, pid, press, selected};
+use crate::app::testkit::{NOW, app, app_with, live, options, pid, press, selected};
 use crate::app::{App, Event, update};
+use crate::journal::entry::OutcomeKind;
 use crate::journal::export::Export;
+use crate::journal::line::Line;
 use crate::journal::{Entry, Evidence, Subject};
 use crate::model::time::UnixMillis;
 use crate::model::world::World;
@@ -81,6 +83,78 @@ fn the_record_of_a_server_that_has_ended_is_reached_from_the_incident_and_filled
     assert_eq!(app.listed()[0].counts(), (2, 1, 3));
     press(&mut app, "<esc>");
     assert!(app.popup().is_none());
+}
+
+#[test]
+fn a_server_that_ended_behind_a_held_sample_keeps_its_record_after_the_thaw() {
+    let world = live().world();
+    let mut app = app(Arc::clone(&world), 80, 24);
+    let git = app.selected().and_then(|(_, node)| node.instance).expect("git");
+    assert_eq!(app.progress(git).leads, 3);
+    press(&mut app, "Z <down>");
+    update(&mut app, Event::World(without_git()));
+    let mut later = World::clone(&without_git());
+    later.seq += 1;
+    later.sample.taken_at.0 += 60_000;
+    update(&mut app, Event::World(Arc::new(later)));
+    press(&mut app, "<up>");
+    assert_eq!(selected(&app), "git 48271");
+    press(&mut app, "Z");
+    let ghost = app.nav().ghost().expect("its row");
+    assert_eq!(ghost.gone(), without_git().sample.taken_at);
+    assert_eq!(app.progress(git).leads, 3);
+}
+
+#[test]
+fn a_signal_that_came_too_late_does_not_hide_the_one_that_ended_it() {
+    let (mut app, mut journal) = ended();
+    let on = app.listed()[0].record.instance.clone();
+    let target = crate::journal::TargetRef {
+        key: on.id.0,
+        pidfd_inode: None,
+        argv: Vec::new(),
+        instance: Some(on),
+    };
+    let about = Entry::AboutToSignal {
+        signal: "TERM".to_owned(),
+        targets: vec![target.clone()],
+        way: "pidfd".to_owned(),
+    };
+    let first = journal.add(&about);
+    let second = journal.add(&about);
+    let sent = journal.add(&Entry::Sent {
+        signal: "TERM".to_owned(),
+        target: target.clone(),
+        way: "pidfd".to_owned(),
+        refused: None,
+        announced: Some(first.seq),
+    });
+    let outcome = |outcome, after_ms, announced: &Line| Entry::Outcome {
+        signal: "TERM".to_owned(),
+        target: target.clone(),
+        outcome,
+        after_ms,
+        detail: None,
+        announced: Some(announced.seq),
+    };
+    let late = journal.add(&outcome(OutcomeKind::AlreadyGone, None, &second));
+    let end = journal.add(&outcome(OutcomeKind::Exited, Some(7), &first));
+    let followed = Followed {
+        lines: vec![first, second, sent, late, end],
+        ..Followed::default()
+    };
+    let job = update(&mut app, Event::Tick(UnixMillis(NOW + 1_000)))
+        .into_iter()
+        .find_map(|effect| match effect {
+            Effect::Desk(job, Order::Follow) => Some(job),
+            _ => None,
+        })
+        .expect("the journal is followed");
+    update(&mut app, Event::Done(job, Outcome::Followed(Ok(followed))));
+    assert_eq!(
+        app.listed()[0].outcome().as_deref(),
+        Some("TERM exited after 7 ms")
+    );
 }
 
 #[test]
