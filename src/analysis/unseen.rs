@@ -37,7 +37,7 @@ impl Court<'_> {
     pub(crate) fn right_to_look(&self) -> &'static str {
         match self.sample.lack() {
             Lack::Root => "root's rights",
-            Lack::Ptrace => "CAP_SYS_PTRACE, which this root lacks,",
+            Lack::Capability => "more capabilities than this root has",
             Lack::Exempt => "rights that the system denies even to root",
         }
     }

@@ -67,8 +67,9 @@ pub struct Observer {
 pub enum Lack {
     /// It is not root.
     Root,
-    /// It is root without `CAP_SYS_PTRACE` (`capabilities`(7)), as in a container.
-    Ptrace,
+    /// It is root, and less than the kernel asks for: without `CAP_SYS_PTRACE` (`capabilities`(7)) as in a
+    /// container, or refused by a security module.
+    Capability,
     /// It is root, and the system denies it all the same.
     Exempt,
 }
@@ -78,7 +79,7 @@ impl Lack {
     pub fn of(os: Os, uid: u32) -> Self {
         match (os, uid) {
             (_, 1..) => Self::Root,
-            (Os::Linux, 0) => Self::Ptrace,
+            (Os::Linux, 0) => Self::Capability,
             (Os::Macos, 0) => Self::Exempt,
         }
     }

@@ -11,7 +11,7 @@ const AS_ROOT: &str = "start mcpwake as its owner or as root";
 pub(super) fn to_read(own: u32) -> &'static str {
     match own {
         0 if cfg!(target_os = "linux") => {
-            "this root lacks CAP_SYS_PTRACE there: start mcpwake outside the container, or as its owner"
+            "refused even to this root (CAP_SYS_PTRACE may be missing there): start mcpwake outside the container, or as its owner"
         }
         0 => "the system denies it even to root",
         _ => AS_ROOT,

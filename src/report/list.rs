@@ -125,7 +125,9 @@ pub fn notes(world: &World, selection: &Selection) -> Vec<String> {
     if sample.visibility != Visibility::All {
         let more = match sample.lack() {
             Lack::Root => "; as root it would be more",
-            Lack::Ptrace => "; this root lacks CAP_SYS_PTRACE: outside the container it would be more",
+            Lack::Capability => {
+                "; refused even to this root: with all capabilities, outside a container, it would be more"
+            }
             Lack::Exempt => "",
         };
         notes.push(format!(

@@ -121,7 +121,7 @@ pub fn of_sum(shown: Shown<'_>, node: &Node) -> Safe {
 fn wants(shown: Shown<'_>) -> Safe {
     Safe::literal(match shown.world.sample.lack() {
         Lack::Root => "needs root",
-        Lack::Ptrace => "needs SYS_PTRACE",
+        Lack::Capability => "refused to root",
         Lack::Exempt => "denied to root",
     })
 }

@@ -179,8 +179,10 @@ fn partial_view(shown: Shown<'_>) -> Vec<Para> {
         }
         text = match sample.lack() {
             Lack::Root => format!("{text} With sudo: sudo {}", sample.observer.program.lossy()),
-            Lack::Ptrace => {
-                format!("{text} This root lacks CAP_SYS_PTRACE: look from outside the container.")
+            Lack::Capability => {
+                format!(
+                    "{text} The rest is refused even to this root: all capabilities, outside a container, show more."
+                )
             }
             Lack::Exempt => text,
         };

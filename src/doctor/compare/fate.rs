@@ -89,7 +89,7 @@ pub(super) fn severed(truth: &Truth, world: &World) -> Check {
         ))
         .advised(match world.sample.lack() {
             Lack::Root => "run it as root, on the machine itself",
-            Lack::Ptrace => "this root lacks CAP_SYS_PTRACE: run it on the machine itself, outside the container",
+            Lack::Capability => "refused even to this root: run it on the machine itself, with all capabilities",
             Lack::Exempt => "run it on the machine itself",
         }),
         other => check(wrong(format!("its stdin has no writer, and it was called {}", other.word()))),

@@ -114,8 +114,8 @@ fn note<T>(rows: &mut Missing, field: &'static str, reading: &Reading<T>) {
 /// Returns what to know or do about an absence.
 pub(in crate::report) fn hint(world: &World, process: &Process, kind: Absence) -> String {
     match kind {
-        Absence::Denied if world.sample.lack() == Lack::Ptrace => {
-            "refused even to root: this root lacks CAP_SYS_PTRACE there, as in a container or another user \
+        Absence::Denied if world.sample.lack() == Lack::Capability => {
+            "refused even to root: CAP_SYS_PTRACE may be missing there, as in a container or another user \
              namespace, or a security module forbids it"
                 .to_owned()
         }
