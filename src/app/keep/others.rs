@@ -130,7 +130,8 @@ pub(in crate::app) fn followed(app: &mut App, job: JobId, result: Result<Followe
     left(app)
 }
 
-/// A confirmation that was begun before a colleague signalled the same process does not count.
+/// A confirmation that was begun before a colleague signalled the same process does not count; where the signal
+/// has ended it, there is nothing left to confirm.
 fn disturb(app: &mut App, new: &[Line]) {
     let Some(Content::Act(dialog)) = app.popup.as_mut().map(|popup| &mut popup.content) else {
         return;

@@ -64,6 +64,23 @@ fn on_disk(scene: &Scene) -> usize {
     text.matches(r#""kind":"came_back""#).count()
 }
 
+/// A second operator's desk, at work on the same incident.
+fn colleague(scene: &Scene) -> super::Work {
+    let mut second = super::signalling(
+        scene.state.path(),
+        super::Access::ReadWrite,
+        Box::new(crate::platform::NoSignaller::new("a test")),
+    );
+    let order = Order::Open {
+        title: None,
+        offered: None,
+        on: super::world(),
+    };
+    let joined = second.carry_out(order).0;
+    assert!(matches!(joined, Outcome::Opened(Ok(_))), "{joined:?}");
+    second
+}
+
 #[test]
 fn it_is_appended_and_the_incident_is_sound() {
     let mut scene = exited();
@@ -80,21 +97,7 @@ fn it_is_appended_and_the_incident_is_sound() {
 #[test]
 fn who_sees_it_second_writes_nothing_and_is_shown_what_the_first_wrote() {
     let mut scene = exited();
-    // The second operator's desk works on the same incident.
-    let mut second = super::signalling(
-        scene.state.path(),
-        super::Access::ReadWrite,
-        Box::new(crate::platform::NoSignaller::new("a test")),
-    );
-    let on = super::world();
-    let joined = second
-        .carry_out(Order::Open {
-            title: None,
-            offered: None,
-            on,
-        })
-        .0;
-    assert!(matches!(joined, Outcome::Opened(Ok(_))), "{joined:?}");
+    let mut second = colleague(&scene);
     assert_eq!(kinds(&append(&mut scene.work, came_back(ABOUT)).unwrap()), 1);
     assert_eq!(kinds(&append(&mut second, came_back(ABOUT)).unwrap()), 1);
     assert_eq!(on_disk(&scene), 1);
@@ -118,17 +121,7 @@ fn another_incident_and_a_closed_one_get_nothing() {
 #[test]
 fn one_that_somebody_else_has_closed_gets_nothing() {
     let mut scene = exited();
-    let mut second = super::signalling(
-        scene.state.path(),
-        super::Access::ReadWrite,
-        Box::new(crate::platform::NoSignaller::new("a test")),
-    );
-    let on = super::world();
-    second.carry_out(Order::Open {
-        title: None,
-        offered: None,
-        on,
-    });
+    let mut second = colleague(&scene);
     append(&mut second, Entry::Closed { remaining: None }).unwrap();
     let why = append(&mut scene.work, came_back(ABOUT)).unwrap_err();
     assert_eq!(why, "refused: the incident was closed");
